@@ -58,9 +58,10 @@ const ALLOWED = {
     commands: '',
     stores: 'theme format commands',
     composables: 'commands stores',
-    reach: 'theme format commands stores composables',
     widgets: 'theme format commands composables',
     charts: 'theme format composables widgets',
+    reach: 'theme format commands stores composables widgets charts',
+    replay: 'theme format widgets charts',
     help: 'format commands stores composables widgets',
     views: 'theme format commands stores composables reach widgets charts help',
     app: 'theme format commands stores composables reach widgets charts help views',
@@ -155,7 +156,7 @@ const ENTRIES = [
   '^electron/cli/sluice\\.mjs$',
   '^electron/(host/papers|host/locks|sandbox)/worker\\.ts$',
   '^electron/(foreign/process|haechi/thread|incidents/shelf/export-thread|host/sandbox/reading-thread)\\.ts$',
-  '^renderer/app/main\\.ts$',
+  '^renderer/(app|replay)/main\\.ts$',
 ]
 
 module.exports = {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import vue from '@vitejs/plugin-vue'
@@ -23,6 +24,12 @@ const packagesOf = (part: string): Plugin => ({
     mkdirSync(out, { recursive: true })
     writeFileSync(join(out, `${part}.json`), `${JSON.stringify([...folders].sort(), null, 2)}\n`)
   },
+})
+
+/** Builds the script of a bundle's README.html beside the window: the same charts, in one file of their own. */
+const replayPage = (): Plugin => ({
+  name: 'sluice-replay-page',
+  closeBundle: () => void execFileSync(process.execPath, [join(import.meta.dirname, 'scripts/replay-page.ts')]),
 })
 
 export default defineConfig({
@@ -61,7 +68,7 @@ export default defineConfig({
   renderer: {
     root: 'renderer',
     base: './',
-    plugins: [vue(), packagesOf('renderer')],
+    plugins: [vue(), packagesOf('renderer'), replayPage()],
     build: {
       outDir: 'out/renderer',
       rolldownOptions: {

@@ -47,7 +47,7 @@ export default ts.config(
     languageOptions: {
       parserOptions: {
         parser: ts.parser,
-        project: ['tsconfig.core.json', 'tsconfig.node.json', 'tsconfig.web.json', 'tsconfig.page.json'],
+        project: ['tsconfig.core.json', 'tsconfig.node.json', 'tsconfig.web.json'],
         extraFileExtensions: ['.vue'],
         tsconfigRootDir: import.meta.dirname,
       },
@@ -91,10 +91,10 @@ export default ts.config(
     files: ['electron/main/open-external.ts'],
     rules: { 'no-restricted-properties': ['error', ...htmlSinks] },
   },
-  { files: ['**/*.js', '**/*.mjs', '**/*.cjs'], ignores: ['resources/replay/**'], ...ts.configs.disableTypeChecked },
+  { files: ['**/*.js', '**/*.mjs', '**/*.cjs'], ...ts.configs.disableTypeChecked },
   {
     // Runs in a page whose policy forbids any other code or resource; creates text nodes only.
-    files: ['resources/replay/**/*.js'],
+    files: ['renderer/replay/**/*.ts'],
     rules: {
       'no-eval': 'error',
       'no-implied-eval': 'error',

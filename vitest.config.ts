@@ -99,7 +99,7 @@ export default defineConfig({
         test: {
           name: 'window',
           environment: 'happy-dom',
-          setupFiles: ['tests/setup/property-seed.ts', 'tests/setup/whole-views.ts'],
+          setupFiles: ['tests/setup/property-seed.ts', 'tests/setup/whole-views.ts', 'tests/setup/code-editor.ts'],
           include: ['renderer/**/*.test.ts'],
           // Each file has a separate window; window code is loaded once per worker, not per file.
           pool: 'vmThreads',

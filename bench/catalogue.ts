@@ -39,7 +39,7 @@ import { suites as desktop } from './desktop.ts'
 import type { Bench, Growth, Suite } from './measure.ts'
 import { suites as window } from './window.ts'
 
-/** In execution order: benches that depend on a warm machine are not last. */
+/** Benches in execution order: those that depend on a warm machine are not last. */
 export const benches: readonly (Bench | Growth)[] = [
   ...sim,
   ...sandbox,

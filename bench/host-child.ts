@@ -185,7 +185,7 @@ async function measure(plan: HostPlan): Promise<HostFigures> {
     controller: ADAPTBF,
     probes: { budgetBytesPerSec: 1e12, off: ['ldlm'] },
     // On a busy machine, samples must not become cheaper by leaving out slow servers.
-    patience: { waitMs: 60_000, silentMs: 120_000 },
+    readTimeouts: { waitMs: 60_000, silentMs: 120_000 },
   })
   fill(plan, monitor)
   // Filling half an hour within half a minute leaves garbage that half an hour would not.

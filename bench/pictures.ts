@@ -80,7 +80,7 @@ async function draft(stage: Stage): Promise<void> {
   await page.waitForTimeout(1500)
 }
 
-/** In this order: each step builds on the state of the window before. */
+/** Pictures in the order taken: each step builds on the state of the window before. */
 const pictures: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
   overview: (stage) => at(stage, 'overview'),
   jobs: (stage) => at(stage, 'jobs'),

@@ -3,7 +3,6 @@
  * sample a second, idle: processor time of the page's process, of the whole browser and of the host, as shares of one core. A
  * step of the time cursor, on the built-in scenario and in a recording of 10,000 jobs.
  */
-import { createRouterClient } from '@orpc/server'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -179,7 +178,7 @@ async function idle(browser: Browser): Promise<Measured[]> {
   const sluice = await openConsole(manyServers())
   const page = await show(browser, sluice.served.url, '?hz=1')
   await page.waitForTimeout(8000)
-  const setting = `${SERVERS} servers, ${IDLE_JOBS} jobs, a sample and a frame a second, nobody at it`
+  const setting = `${SERVERS} servers, ${IDLE_JOBS} jobs, a sample and a frame a second, no user input`
   const facts = { unit: '% of a core', beside: 'an empty page' } as const
   for (const [key, view] of IDLE_VIEWS) {
     await page.keyboard.press(key)
@@ -231,10 +230,10 @@ async function shares(page: Page): Promise<{ page: number[]; browser: number[]; 
 }
 
 /**
- * Writes 10,000 jobs, all active, for two minutes in the past: an emulator of this size would need the core that is measured.
+ * Writes 10,000 jobs, all active, for five minutes in the past: an emulator of this size would need the core that is measured.
  */
 function writeStretch(file: string): number {
-  const seconds = 120
+  const seconds = 300
   const endMs = Math.floor(Date.now() / 1000) * 1000 - 600_000
   const t0 = endMs - seconds * 1000
   const opened = History.open(file, t0)
@@ -283,6 +282,17 @@ async function recordedSteps(browser: Browser): Promise<Measured[]> {
   }
 }
 
+/** Moves the page's cursor back into a recorded stretch, by keys: each page has a cursor of its own. */
+async function cursorTo(page: Page, atMs: number): Promise<void> {
+  const latest = new Date(atMs).toTimeString().slice(0, 8)
+  for (let minute = 0; minute < 60; minute++) {
+    if (((await page.getByTestId('clock').textContent()) ?? '') <= latest) return
+    await page.keyboard.press('Alt+ArrowLeft')
+    await page.waitForTimeout(700)
+  }
+  throw new Error(`the page did not reach ${latest}`)
+}
+
 /** @param recordedMs  time in a recording; null: the live data in memory. */
 async function stepsOf(
   browser: Browser,
@@ -293,11 +303,7 @@ async function stepsOf(
   const out: Measured[] = []
   const page = await show(browser, sluice.served.url, '')
   if (recordedMs === null) await page.waitForTimeout(STEPS * 500)
-  else {
-    const client = createRouterClient(sluice.host.router, { context: { peer: 'bench' } })
-    await client.history.goTo({ atMs: recordedMs })
-    await page.getByTestId('back-to-live').waitFor()
-  }
+  else await cursorTo(page, recordedMs)
   for (const [key, view] of VIEWS) {
     await page.keyboard.press(key)
     await page.waitForTimeout(1500)

@@ -28,7 +28,7 @@ const usage = `Usage: node scripts/boot.mjs COMMAND
   package [args]    make installers of this platform in dist/; args go to electron-builder
   sbom [FILE]       print what ships as CycloneDX (after package; FILE: its list of packages)
   security          print Electron's security checklist: the line and the test of each item
-  icons             draw the icons of resources/icons anew
+  icons             draw the icons of resources/icons again
   bench [args]      run the benchmarks
   soak [args]       run the console for hours of emulated time, and judge it
   run TOOL [args]   run a tool of node_modules

@@ -7,7 +7,7 @@ import { say, stopwatch } from './messages.mjs'
 import { tool } from './tools.mjs'
 
 const SOURCES = ['core', 'electron', 'renderer', 'resources']
-const FILES = ['electron.vite.config.ts', 'package.json', 'package-lock.json']
+const FILES = ['electron.vite.config.ts', 'scripts/replay-page.ts', 'package.json', 'package-lock.json']
 const stamp = join(root, 'out/.built')
 
 /** Hash of name, size and time of every source. */

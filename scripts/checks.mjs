@@ -41,7 +41,6 @@ const typecheck = [
   ['types of node', types('node')],
   ['types of web', types('web'), 'beside'],
   ['types of core', types('core'), 'beside'],
-  ['types of page', types('page'), 'beside'],
 ]
 
 /** @type {Step} */

@@ -59,6 +59,8 @@ export function run(command, args, { keep = false, limitMs, priority, ...options
       clearTimeout(limit)
       clearTimeout(killer)
       await sweep(family)
+      // A terminal signals the whole group and an outer boot forwards the signal: the later one must not end boot with 130.
+      if (interruptedBy) for (const signal of SIGNALS) process.on(signal, () => {})
       for (const off of listeners) off()
       resolve({ code, stderr, timedOut, missing })
     }

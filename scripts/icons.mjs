@@ -10,7 +10,7 @@ import { modules, root } from './install.mjs'
 
 /** Edge lengths, px. */
 const SIZES = [16, 24, 32, 48, 64, 128, 256, 512, 1024]
-/** Up to this edge length the simplified mark is used. */
+/** Largest edge length for which the simplified mark is used. */
 const SMALL = 48
 const ICO = [16, 24, 32, 48, 64, 128, 256]
 /** .icns types that hold a PNG, with its edge length; duplicates are for high-density screens. */

@@ -62,7 +62,7 @@ export const CHECKLIST = [
   {
     item: 'Define a Content Security Policy',
     lines: [['electron/server/files.ts', 'export const contentPolicy']],
-    tests: [[WINDOW_TEST, 'runs nothing that is not its own file, and talks to nobody']],
+    tests: [[WINDOW_TEST, 'runs only its own files, and connects to no other host']],
   },
   {
     item: 'Do not enable allowRunningInsecureContent',

@@ -8,13 +8,11 @@
 import { type Failure, type Result, fail, ok } from '../base/result.ts'
 import { MAX_BUDGET, tokenBudget } from './budget.ts'
 import { type PeriodSteps, explainPeriod } from './explanation.ts'
-import { allocateInitially } from './initial-allocation.ts'
 import { type JobCode, type PeriodJob, JobLedger } from './job-ledger.ts'
 import type { AllocatorState } from './allocator-state.ts'
 import { type PeriodColumns, createColumns } from './period-columns.ts'
 import type { Coefficient } from '../controllers/settings.ts'
-import { recompensate } from './recompensation.ts'
-import { redistribute } from './redistribution.ts'
+import { EPS, distribute, floorTokens } from './rounding.ts'
 
 /** Observation of one target for the period that just ended. */
 export interface ObservedPeriod {
@@ -22,7 +20,7 @@ export interface ObservedPeriod {
   readonly maxRatePerSec: number
   /** Nominal length of the period, s, > 0. */
   readonly dtSeconds: number
-  /** In any order; jobs without demand may be included. */
+  /** Jobs of the period, in any order; those without demand may be included. */
   readonly jobs: readonly PeriodJob[]
 }
 
@@ -229,4 +227,148 @@ function findFault({ maxRatePerSec, dtSeconds }: ObservedPeriod): AllocationFail
   const budget = tokenBudget(maxRatePerSec, dtSeconds)
   if (budget <= MAX_BUDGET) return undefined
   return { code: 'BUDGET_TOO_LARGE', what: `max_rate * dt is more than ${MAX_BUDGET} tokens`, why: `got ${budget}` }
+}
+
+/**
+ * Step 1 of a period: every active job gets its share of the budget by priority, p = nodes / nodes of all active jobs. The tokens sum to
+ * the budget; no record moves.
+ *
+ * Source: AdapTBF III-C1, equations (1)(2). Deviations: shares are fractions of the whole budget M, not of T * dt, or the remainders
+ * would grow without bound when T * dt is not whole.
+ *
+ * @param columns  `nodes`, `allNodes`, `rho` and `budget` are read; `priority`, `initial`, `initialRho`, `rho` are filled.
+ */
+function allocateInitially(columns: PeriodColumns): void {
+  const { count, budget, allNodes, nodes, priority, share, rho, initial, scratch } = columns
+  for (let i = 0; i < count; i++) {
+    priority[i] = nodes[i]! / allNodes
+    share[i] = (budget * nodes[i]!) / allNodes
+  }
+  columns.initialCorrections = count === 0 ? 0 : distribute(budget, count, { share, rho, granted: initial, scratch })
+  columns.initialRho.set(rho.subarray(0, count))
+}
+
+/**
+ * Step 2 of a period: tokens above the demand are lent to the jobs that can use them.
+ *
+ * Takes every token above a job's demand and redistributes the sum by distribution factor over all active jobs, including the givers.
+ * Tokens given are recorded as lent, tokens received as borrowed.
+ *
+ * Source: AdapTBF III-C2, equations (3)-(8). Deviations: a job that was not active in the preceding period is measured against this
+ * period's initial tokens, since equation (3) has no value for it; a denominator of 0 tokens is taken as 1.
+ *
+ * @param columns  after `allocateInitially`; the tokens still sum to the budget and the records keep their sum.
+ */
+function redistribute(columns: PeriodColumns): void {
+  const { count, allNodes, nodes, demand, previous, initial, utilization, surplus, factor } = columns
+  let surplusTotal = 0
+  let factorTotal = 0
+  for (let i = 0; i < count; i++) {
+    const base = Math.max(1, previous[i]! >= 0 ? previous[i]! : initial[i]!)
+    const u = demand[i]! / base
+    utilization[i] = u
+    // u + u * p and u * p over one common denominator: integers up to a single division, so as exact as a double can be.
+    const parts = u > 1 + EPS ? allNodes + nodes[i]! : nodes[i]!
+    factor[i] = (demand[i]! * parts) / (base * allNodes)
+    factorTotal += factor[i]!
+    surplus[i] = Math.max(0, initial[i]! - demand[i]!)
+    surplusTotal += surplus[i]!
+  }
+  columns.surplusTotal = surplusTotal
+
+  const { priority, share, rho, received, scratch, record, redistributed, redistributedRecord } = columns
+  // Demand >= 1 and nodes >= 1 rule out that all factors are 0; otherwise the priorities, which sum to 1, would be used.
+  const weight = factorTotal > 0 ? factor : priority
+  const allWeights = factorTotal > 0 ? factorTotal : 1
+  for (let i = 0; i < count; i++) share[i] = (weight[i]! * surplusTotal) / allWeights
+  columns.redistributedCorrections =
+    count === 0 ? 0 : distribute(surplusTotal, count, { share, rho, granted: received, scratch })
+  for (let i = 0; i < count; i++) {
+    const lent = surplus[i]! - received[i]!
+    redistributed[i] = initial[i]! - lent
+    redistributedRecord[i] = record[i]! + lent
+  }
+  columns.redistributedRho.set(rho.subarray(0, count))
+}
+
+/**
+ * Step 3 of a period: borrowers give tokens back to the lenders that need them.
+ *
+ * Reclaims tokens from jobs that owed before and after step 2 (J-) and distributes them to jobs that were owed before and after it (J+),
+ * by distribution factor. Without lenders nothing is reclaimed.
+ *
+ * Source: AdapTBF III-C3, equations (9)-(20). Deviations: (13) is one coefficient for the period, since it sums over J+ and applies to
+ * J-; it can exceed 1, so a borrower's repayment is also bounded by its tokens; only lenders take part in the rounding, because no other
+ * job may change in this step.
+ *
+ * @param columns  after `redistribute`; `final` sums to the budget, `finalRecord` keeps the sum of `record`.
+ */
+function recompensate(columns: PeriodColumns, coefficient: Coefficient = 'max'): void {
+  const lenders = findSides(columns, coefficient === 'max' ? Math.max : Math.min)
+  reclaim(columns)
+  repay(columns, lenders)
+  const { count, redistributed, redistributedRecord, reclaimed, repaid, final, finalRecord } = columns
+  for (let i = 0; i < count; i++) {
+    const moved = repaid[i]! - reclaimed[i]!
+    final[i] = redistributed[i]! + moved
+    finalRecord[i] = redistributedRecord[i]! - moved
+  }
+}
+
+/** Equations (9)-(13): determines both sides, the lenders' future utilization and the coefficient. Returns the number of lenders. */
+function findSides(columns: PeriodColumns, against1: (one: number, u: number) => number): number {
+  const { count, record, redistributedRecord, side, demand, redistributed, futureUtilization } = columns
+  const { utilization, priority, members } = columns
+  let lenders = 0
+  let coefficient = 0
+  for (let i = 0; i < count; i++) {
+    const before = record[i]!
+    const after = redistributedRecord[i]!
+    side[i] = before > 0 && after > 0 ? 1 : before < 0 && after < 0 ? -1 : 0
+    if (side[i] !== 1) continue
+    const future = demand[i]! / Math.max(1, redistributed[i]!)
+    futureUtilization[i] = future
+    coefficient += (priority[i]! * (against1(1, utilization[i]!) + Math.max(0, 1 - future))) / 2
+    members[lenders++] = i
+  }
+  columns.coefficient = coefficient
+  return lenders
+}
+
+/** Equations (14)(17): repayment of each borrower, bounded by its debt at the start and by its tokens. */
+function reclaim(columns: PeriodColumns): void {
+  const { count, side, record, redistributed, reclaimed, coefficient } = columns
+  let total = 0
+  for (let i = 0; i < count; i++) {
+    const has = redistributed[i]!
+    reclaimed[i] = side[i] === -1 ? Math.min(-record[i]!, floorTokens(coefficient * has), has) : 0
+    total += reclaimed[i]!
+  }
+  columns.reclaimedTotal = total
+}
+
+/** Equation (18): distributes the reclaimed tokens over the lenders, packed so that the hand-out sees only them. */
+function repay(columns: PeriodColumns, lenders: number): void {
+  const { count, members, factor, rho, share, memberRho, memberGranted, scratch, repaid, reclaimedTotal } = columns
+  repaid.fill(0, 0, count)
+  columns.recompensatedCorrections = 0
+  if (reclaimedTotal === 0) return
+  let allFactors = 0
+  for (let m = 0; m < lenders; m++) allFactors += factor[members[m]!]!
+  for (let m = 0; m < lenders; m++) {
+    const i = members[m]!
+    share[m] = (factor[i]! * reclaimedTotal) / allFactors
+    memberRho[m] = rho[i]!
+  }
+  columns.recompensatedCorrections = distribute(reclaimedTotal, lenders, {
+    share,
+    rho: memberRho,
+    granted: memberGranted,
+    scratch,
+  })
+  for (let m = 0; m < lenders; m++) {
+    const i = members[m]!
+    repaid[i] = memberGranted[m]!
+    rho[i] = memberRho[m]!
+  }
 }

@@ -36,19 +36,19 @@ function inProportion(
   const rest = new Float64Array(need.length)
   let all = needed.reduce((sum, tokens) => sum + tokens, 0)
   for (const [g, tokens] of given.entries()) {
-    let left = tokens
+    let remaining = tokens
     const open: number[] = []
     for (let t = 0; t < need.length; t++) {
       const share = (tokens * need[t]!) / all
       part[t] = Math.min(need[t]!, Math.floor(share + EPS))
       // Rounded to billionths, so that equal fractions stay equal and the order breaks ties.
       rest[t] = Math.round((share - part[t]!) * 1e9)
-      left -= part[t]!
+      remaining -= part[t]!
       if (part[t]! < need[t]!) open.push(t)
     }
-    if (left > 0) open.sort((a, b) => rest[b]! - rest[a]! || a - b)
+    if (remaining > 0) open.sort((a, b) => rest[b]! - rest[a]! || a - b)
     // Flooring leaves fewer tokens than there are fractions, so one more each is enough.
-    for (let i = 0; i < left; i++) part[open[i]!]!++
+    for (let i = 0; i < remaining; i++) part[open[i]!]!++
     for (let t = 0; t < need.length; t++) {
       if (part[t] === 0) continue
       need[t]! -= part[t]!
@@ -66,10 +66,10 @@ function alongDiagonal(
   let taker = 0
   let need = needed[0]!
   for (const [giver, tokens] of given.entries()) {
-    for (let left = tokens; left > 0;) {
-      const moved = Math.min(left, need)
+    for (let remaining = tokens; remaining > 0;) {
+      const moved = Math.min(remaining, need)
       move(giver, taker, moved)
-      left -= moved
+      remaining -= moved
       need -= moved
       if (need === 0) need = needed[++taker] ?? 0
     }

@@ -8,7 +8,7 @@ export interface AdapTbfOptions {
   readonly maxRatePerSec: number
   /** Default: `saturation`. */
   readonly demand?: DemandMeasure | undefined
-  /** Extension `min`: utilisation weight in equation (13). Default: `max`, as in the paper. */
+  /** Extension `min`: utilization weight in equation (13). Default: `max`, as in the paper. */
   readonly coefficient?: Coefficient | undefined
   /** Extension `autoT`: T adapts to the device, for observations with `deviceBusy`. Default: off. */
   readonly autoT?: boolean | undefined
@@ -18,14 +18,14 @@ export interface AdapTbfOptions {
    * false: pairs of lenders and borrowers are not tracked, and decisions omit the records of idle jobs; for simulations that are not
    * inspected. Allocations are the same. Default: tracked.
    */
-  readonly books?: boolean | undefined
+  readonly pairLedger?: boolean | undefined
 }
 
 /** Validates the options; returns them or the first error. */
 export function checkOptions(options: AdapTbfOptions): Result<AdapTbfOptions, Failure> {
   const { maxRatePerSec, demand, coefficient, overdraft = 0 } = options
   if (!(Number.isFinite(maxRatePerSec) && maxRatePerSec > 0)) {
-    return refuse('BAD_RATE', 'The largest token rate of a target is above 0 RPC/s', maxRatePerSec)
+    return refuse('BAD_RATE', 'The maximum token rate of a target must be above 0 RPC/s', maxRatePerSec)
   }
   if (demand !== undefined && !DEMAND_MEASURES.includes(demand)) {
     return refuse('BAD_DEMAND_MEASURE', `The demand measure must be one of ${DEMAND_MEASURES.join(', ')}`, demand)

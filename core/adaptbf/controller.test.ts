@@ -156,7 +156,7 @@ describe('a period that cannot be evaluated', () => {
     expect(controller.report.held).toBeUndefined()
   })
 
-  it('is held when nothing was observed, and the next one goes on from it', () => {
+  it('is held when nothing was observed, and the next one continues from it', () => {
     const controller = new AdapTbfController({ maxRatePerSec: 1000, demand: 'served' })
     const untouched = new AdapTbfController({ maxRatePerSec: 1000, demand: 'served' })
     for (const c of [controller, untouched]) lend(c)
@@ -166,7 +166,7 @@ describe('a period that cannot be evaluated', () => {
     expect(controller.step(next)).toEqual(untouched.step(next))
   })
 
-  it('judges utilisation anew when the rules were not in force', () => {
+  it('resets utilization when the rules were not in force', () => {
     const controller = new AdapTbfController({ maxRatePerSec: 1000, demand: 'served' })
     lend(controller)
     controller.forgetTokens()

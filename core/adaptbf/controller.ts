@@ -8,15 +8,113 @@ import { RATE_MAX } from '../lustre/nrs-tbf-rule.ts'
 import type { Allocation, Controller, Decision } from '../control/controller.ts'
 import { ADAPTBF } from '../controllers/registry.ts'
 import { type AllocatedPeriod, TokenAllocator } from './allocation.ts'
-import { nextMaxRate } from './auto-rate.ts'
 import { type AdapTbfOptions, checkOptions } from './controller-options.ts'
 import { type AdapTbfState, checkAdapTbfState } from './controller-state.ts'
-import { type TargetObservation, demandOf, isMeasured } from './demand.ts'
-import { type CountedJob, countJobs } from './observation.ts'
+import { type DemandCounts, type JobMeasure, type TargetObservation, demandOf, isMeasured } from './demand.ts'
 import type { PairMove } from './pair-accounts.ts'
 import { PairLedger } from './pair-ledger.ts'
 import { checkPeriod } from './period.ts'
 import { floorTokens } from './rounding.ts'
+
+/** Largest count: small enough to be exact, large enough for any server. */
+const COUNT_MAX = 2 ** 50
+
+/** One job of one period, as input of the allocator. */
+interface CountedJob {
+  readonly jobId: string
+  /** >= 1; 1 if the resource manager does not know the job. */
+  readonly nodes: number
+  /** True if no entry of the job has its nodes. */
+  readonly isUnmapped: boolean
+  /** Whole, >= 0. */
+  readonly counts: DemandCounts
+}
+
+/**
+ * Returns the countable jobs, each once. Entries of one JobID add up, with the largest number of nodes. Omitted: an empty JobID, an entry
+ * with an invalid count, a job that was not served and has nothing waiting.
+ */
+function countJobs(jobs: readonly JobMeasure[]): CountedJob[] {
+  const counted = new Map<string, CountedJob>()
+  for (const job of jobs) {
+    const entry = countEntry(job)
+    if (!entry) continue
+    const known = counted.get(entry.jobId)
+    counted.set(entry.jobId, known ? mergedEntries(known, entry) : entry)
+  }
+  return [...counted.values()]
+}
+
+function countEntry({ jobId, nodes, served, dispatched, arrivals, queued }: JobMeasure): CountedJob | undefined {
+  if (jobId === '' || !(isCount(served) && isCount(dispatched) && isCount(arrivals) && isCount(queued)))
+    return undefined
+  if (!(served > 0 || (dispatched ?? 0) > 0 || (arrivals ?? 0) > 0 || (queued ?? 0) > 0)) return undefined
+  const isUnmapped = !(nodes !== undefined && Number.isFinite(nodes))
+  const counts = {
+    served: toCount(served),
+    dispatched: dispatched === undefined ? undefined : toCount(dispatched),
+    arrivals: arrivals === undefined ? undefined : toCount(arrivals),
+    queued: queued === undefined ? undefined : toCount(queued),
+  }
+  return { jobId, nodes: isUnmapped ? 1 : Math.min(COUNT_MAX, Math.max(1, nodes)), isUnmapped, counts }
+}
+
+function mergedEntries(a: CountedJob, b: CountedJob): CountedJob {
+  return {
+    jobId: a.jobId,
+    nodes: Math.max(a.nodes, b.nodes),
+    isUnmapped: a.isUnmapped && b.isUnmapped,
+    counts: {
+      served: toCount(a.counts.served + b.counts.served),
+      dispatched: added(a.counts.dispatched, b.counts.dispatched),
+      arrivals: added(a.counts.arrivals, b.counts.arrivals),
+      queued: added(a.counts.queued, b.counts.queued),
+    },
+  }
+}
+
+/** A count that one entry lacks is undefined in the sum, too. */
+const added = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? undefined : toCount(a + b)
+
+/** True for a valid number of RPCs or an absent count; `served` is never absent. */
+const isCount = (value: number | undefined): boolean => value === undefined || (Number.isFinite(value) && value >= 0)
+
+/** Rounds a fraction of an RPC up to one: a job that was served is active. */
+const toCount = (value: number): number => Math.min(COUNT_MAX, value > 0 ? Math.max(1, Math.round(value)) : 0)
+
+/** Evidence of one period of one target for adapting its rate. */
+interface RateEvidence {
+  /** Fraction of the period in which the device was busy, 0..1. */
+  readonly deviceBusy: number
+  /** RPCs that the target served in the period, all jobs. */
+  readonly served: number
+  /** Token budget of the period, M. */
+  readonly budget: number
+  /** True if RPCs were waiting for tokens at its end. */
+  readonly hasBacklog: boolean
+  /** Length of the period, s. */
+  readonly dtSeconds: number
+}
+
+/**
+ * Extension `autoT`: adapts the largest token rate of a target to the utilization of its device instead of requiring a calibration.
+ * Returns the largest token rate for the next period, RPC/s.
+ *
+ * If the device was busy all the time and the budget was not served, the device is slower than T: T moves a fifth of the way to the
+ * served rate. If the device had idle time while the budget was used up and RPCs waited, T rises by half a percent. Otherwise T stays;
+ * judging by the backlog without the device's busy time would reduce T under bursts.
+ *
+ * Source: spec/adaptbf 9; not in the paper.
+ */
+export function nextMaxRate(maxRatePerSec: number, evidence: RateEvidence): number {
+  const { deviceBusy, served, budget, hasBacklog, dtSeconds } = evidence
+  if (deviceBusy > 0.985 && served < 0.99 * budget) {
+    return maxRatePerSec + 0.2 * (served / dtSeconds - maxRatePerSec)
+  }
+  const hasHeadroom = deviceBusy < 0.97 && served > 0.97 * budget && hasBacklog
+  return hasHeadroom ? maxRatePerSec * 1.005 : maxRatePerSec
+}
 
 /** One job of the next allocation. */
 interface OverdraftJob {
@@ -30,10 +128,10 @@ interface OverdraftJob {
 }
 
 /**
- * Extra tokens of each job, whole, summing to floor(part * unused): the tokens left unused if demand stays as in the period that ended,
- * divided by nodes among the jobs with a backlog. Largest fractions first, ties to the first job.
+ * Extra tokens of each job, whole, summing to floor(part * unused), or 0 if no job has a backlog: the tokens left unused if demand stays
+ * as in the period that ended, divided by nodes among the jobs with a backlog. Largest fractions first, ties to the first job.
  *
- * The extra is outside the records: it is neither lent nor owed, and utilisation is still measured against the tokens alone.
+ * The extra is outside the records: it is neither lent nor owed, and utilization is still measured against the tokens alone.
  *
  * Source: spec/adaptbf 9; not in the paper.
  *
@@ -50,17 +148,17 @@ export function overdraft(jobs: readonly OverdraftJob[], part: number): number[]
   }
   const total = floorTokens(part * unused)
   if (total <= 0 || allNodes === 0) return extra
-  let left = total
+  let remaining = total
   const fractions = jobs.flatMap(({ nodes, hasBacklog }, i) => {
     if (!hasBacklog) return []
     const exact = (total * nodes) / allNodes
     extra[i] = floorTokens(exact)
-    left -= extra[i]
+    remaining -= extra[i]
     // Rounded to billionths, so that equal fractions stay equal and the order breaks ties.
     return [{ i, rest: Math.round((exact - extra[i]) * 1e9) }]
   })
   fractions.sort((a, b) => b.rest - a.rest || a.i - b.i)
-  for (const { i } of fractions.slice(0, left)) extra[i]!++
+  for (const { i } of fractions.slice(0, remaining)) extra[i]!++
   return extra
 }
 
@@ -164,7 +262,7 @@ export class AdapTbfController implements Controller {
     return this.#maxRatePerSec
   }
 
-  /** Discards the tokens of the last decision. Call it if its rules were not in force: the tokens then say nothing about utilisation. */
+  /** Discards the tokens of the last decision. Call it if its rules were not in force: the tokens then say nothing about utilization. */
   forgetTokens(): void {
     this.#allocator.forgetTokens()
   }
@@ -178,7 +276,7 @@ export class AdapTbfController implements Controller {
     this.#allocator.retire(jobs)
     // A target that has not answered for a long time still repeats its last allocation.
     this.#last = { ...this.#last, allocations: this.#last.allocations.filter((a) => !jobs.has(a.jobId)) }
-    return this.#options.books === false ? [] : this.#pairs.retire(atNs, jobs)
+    return this.#options.pairLedger === false ? [] : this.#pairs.retire(atNs, jobs)
   }
 
   step(observation: TargetObservation): Decision {
@@ -213,21 +311,21 @@ export class AdapTbfController implements Controller {
     })
     const stepped = this.#allocator.step({ maxRatePerSec: this.#maxRatePerSec, dtSeconds, jobs: wanted })
     if (!stepped.ok) return this.#hold(target, atNs, stepped.error)
-    const hasBooks = this.#options.books !== false
-    const moves = hasBooks ? this.#enterPairs(atNs) : []
-    const demand = hasBooks || this.#options.overdraft ? new Map(wanted.map((j) => [j.id, j.demand])) : NO_EXTRA
+    const hasLedger = this.#options.pairLedger !== false
+    const moves = hasLedger ? this.#enterPairs(atNs) : []
+    const demand = hasLedger || this.#options.overdraft ? new Map(wanted.map((j) => [j.id, j.demand])) : NO_EXTRA
     const extra = this.#overdraw(stepped.value, jobs, demand)
     this.#last = { budget: stepped.value.budget, allocations: toAllocations(stepped.value, extra, periodNs) }
     this.#report = {
       held: undefined,
       demand,
-      substituted: hasBooks ? jobs.filter(({ counts }) => !isMeasured(measure, counts)).length : 0,
-      unmapped: hasBooks ? jobs.filter(({ isUnmapped }) => isUnmapped).map(({ jobId }) => jobId) : [],
+      substituted: hasLedger ? jobs.filter(({ counts }) => !isMeasured(measure, counts)).length : 0,
+      unmapped: hasLedger ? jobs.filter(({ isUnmapped }) => isUnmapped).map(({ jobId }) => jobId) : [],
       moves,
       overdraft: extra,
       maxRatePerSec: this.#maxRatePerSec,
     }
-    const records = hasBooks ? this.#allocator.records() : NO_EXTRA
+    const records = hasLedger ? this.#allocator.records() : NO_EXTRA
     return { target, atNs, ...this.#last, records }
   }
 

@@ -31,7 +31,7 @@ const IN_FLIGHT_RPCS = 8
 export type DemandCounts = Pick<JobMeasure, 'served' | 'dispatched' | 'arrivals' | 'queued'>
 
 /**
- * Returns the demand of one job, RPCs. If the source lacks the counts that a measure needs, `served` is used.
+ * Returns the demand of one job, RPCs. If the source lacks a count that the measure needs, `served` is used, and 0 for `queued`.
  *
  * @param previousTokens  tokens of the period that ended; undefined if the job had no rule: its served RPCs are then
  *                        its demand.
@@ -54,7 +54,7 @@ export function demandOf(measure: DemandMeasure, counts: DemandCounts, previousT
   }
 }
 
-/** True if the source provided the counts that the measure needs; otherwise `served` is used. */
+/** True if the source provided the count that the measure needs; otherwise `demandOf` replaces it. */
 export function isMeasured(measure: DemandMeasure, { dispatched, arrivals, queued }: DemandCounts): boolean {
   if (measure === 'dispatched') return dispatched !== undefined
   if (measure === 'arrivals') return arrivals !== undefined

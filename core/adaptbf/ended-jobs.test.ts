@@ -41,15 +41,15 @@ describe('jobs that ended', () => {
         expect(sum(records.values())).toBe(0)
         for (const [id, record] of records) expect(forgetful.pairs.balance(id)).toBe(record)
       }
-      const kept = keeping.records()
-      const left = forgetful.records()
+      const complete = keeping.records()
+      const folded = forgetful.records()
       const ended = [...generation(0), ...generation(1)]
-      expect(left.get(ENDED_JOBS)).toBe(sum(ended.map((id) => kept.get(id) ?? 0)))
-      expect(ended.filter((id) => left.has(id))).toEqual([])
+      expect(folded.get(ENDED_JOBS)).toBe(sum(ended.map((id) => complete.get(id) ?? 0)))
+      expect(ended.filter((id) => folded.has(id))).toEqual([])
       expect(forgetful.pairs.pairs().filter((p) => ended.includes(p.lender) || ended.includes(p.borrower))).toEqual([])
       // The saved state can be restored.
       const restored = AdapTbfController.restore(JSON.parse(JSON.stringify(forgetful.save())), { maxRatePerSec: 1000 })
-      expect(restored.ok && Object.fromEntries(restored.value.records())).toEqual(Object.fromEntries(left))
+      expect(restored.ok && Object.fromEntries(restored.value.records())).toEqual(Object.fromEntries(folded))
     },
   )
 

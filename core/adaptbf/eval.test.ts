@@ -8,7 +8,7 @@ interface Answer {
   record: Record<string, number>
   error: { code: string; message: string }
 }
-const ask = (evaluator: AdaptbfEval, line: string): Answer => JSON.parse(evaluator.answer(line)) as Answer
+const evaluate = (evaluator: AdaptbfEval, line: string): Answer => JSON.parse(evaluator.answer(line)) as Answer
 const period = (fields: object): string => JSON.stringify({ t: 1, max_rate: 1000, dt: 0.1, jobs: [], ...fields })
 const ab = [
   { id: 'a', nodes: 1, demand: 5 },
@@ -20,7 +20,7 @@ describe('AdaptbfEval', () => {
     const evaluator = new AdaptbfEval()
     const first = evaluator.answer(period({ jobs: ab }))
     expect(JSON.parse(first)).toMatchObject({ t: 1, budget: 100, alloc: { a: 6, b: 94 }, record: { a: 27, b: -27 } })
-    expect(ask(evaluator, period({ t: 2 }))).toMatchObject({ t: 2, alloc: {}, record: { a: 27, b: -27 } })
+    expect(evaluate(evaluator, period({ t: 2 }))).toMatchObject({ t: 2, alloc: {}, record: { a: 27, b: -27 } })
     expect(evaluator.answer(' {"reset":true}\r')).toBe('{"reset":true}')
     expect(evaluator.answer(period({ jobs: ab }))).toBe(first)
   })
@@ -35,7 +35,7 @@ describe('AdaptbfEval', () => {
   })
 
   it('takes nodes of null as missing, and needs no t', () => {
-    const answer = ask(new AdaptbfEval(), '{"max_rate":10,"dt":1,"jobs":[{"id":"a","nodes":null,"demand":3}]}')
+    const answer = evaluate(new AdaptbfEval(), '{"max_rate":10,"dt":1,"jobs":[{"id":"a","nodes":null,"demand":3}]}')
     expect(answer.alloc).toEqual({ a: 10 })
     expect(answer).not.toHaveProperty('t')
   })
@@ -70,7 +70,7 @@ describe('AdaptbfEval', () => {
     const tried = new AdaptbfEval()
     const untried = new AdaptbfEval()
     for (const evaluator of [tried, untried]) evaluator.answer(period({ jobs: ab }))
-    const { error } = ask(tried, line)
+    const { error } = evaluate(tried, line)
     expect(error.code).toBe(code)
     expect(error.message).toContain(message)
     expect(tried.answer(period({ t: 2, jobs: ab }))).toBe(untried.answer(period({ t: 2, jobs: ab })))

@@ -30,14 +30,14 @@ class Ratio {
     return this.n * o.d > o.n * this.d
   }
   floor(): number {
-    const whole = this.n / this.d
-    return Number(this.n < 0n && whole * this.d !== this.n ? whole - 1n : whole)
+    const truncated = this.n / this.d
+    return Number(this.n < 0n && truncated * this.d !== this.n ? truncated - 1n : truncated)
   }
 }
 
-const whole = (value: number): Ratio => new Ratio(BigInt(value))
-const zero = whole(0)
-const one = whole(1)
+const integer = (value: number): Ratio => new Ratio(BigInt(value))
+const zero = integer(0)
+const one = integer(1)
 const sumOf = (values: readonly Ratio[]): Ratio => values.reduce((a, b) => a.plus(b), zero)
 const larger = (a: Ratio, b: Ratio): Ratio => (b.isAbove(a) ? b : a)
 
@@ -63,14 +63,14 @@ class ExactAllocator {
       this.memory.set(job.id, memory)
       return { job, memory }
     })
-    const all = whole(x.reduce((sum, { job }) => sum + job.nodes, 0))
-    const p = x.map(({ job }) => whole(job.nodes).over(all))
+    const all = integer(x.reduce((sum, { job }) => sum + job.nodes, 0))
+    const p = x.map(({ job }) => integer(job.nodes).over(all))
     const a0 = this.#distribute(
       budget,
-      p.map((part) => part.times(whole(budget))),
+      p.map((part) => part.times(integer(budget))),
       x.map(({ memory }) => memory),
     )
-    const u = x.map(({ job, memory }, i) => whole(job.demand).over(whole(Math.max(1, memory.prev ?? a0[i]!))))
+    const u = x.map(({ job, memory }, i) => integer(job.demand).over(integer(Math.max(1, memory.prev ?? a0[i]!))))
     const ts = x.map(({ job }, i) => Math.max(0, a0[i]! - job.demand))
     const df = u.map((ui, i) => (ui.isAbove(one) ? ui.plus(ui.times(p[i]!)) : ui.times(p[i]!)))
     const g = this.#byFactor(
@@ -83,12 +83,12 @@ class ExactAllocator {
     const lenders = x.flatMap(({ memory }, i) => (memory.record > 0 && r1[i]! > 0 ? [i] : []))
     const c = sumOf(
       lenders.map((i) => {
-        const future = whole(x[i]!.job.demand).over(whole(Math.max(1, a1[i]!)))
-        return p[i]!.times(larger(one, u[i]!).plus(larger(zero, one.minus(future)))).over(whole(2))
+        const future = integer(x[i]!.job.demand).over(integer(Math.max(1, a1[i]!)))
+        return p[i]!.times(larger(one, u[i]!).plus(larger(zero, one.minus(future)))).over(integer(2))
       }),
     )
     const tr = x.map(({ memory }, i) =>
-      memory.record < 0 && r1[i]! < 0 ? Math.min(-memory.record, c.times(whole(a1[i]!)).floor(), a1[i]!) : 0,
+      memory.record < 0 && r1[i]! < 0 ? Math.min(-memory.record, c.times(integer(a1[i]!)).floor(), a1[i]!) : 0,
     )
     const h = this.#byFactor(
       tr.reduce((a, b) => a + b, 0),
@@ -110,20 +110,20 @@ class ExactAllocator {
     const all = sumOf(df)
     return this.#distribute(
       total,
-      df.map((factor) => factor.times(whole(total)).over(all)),
+      df.map((factor) => factor.times(integer(total)).over(all)),
       members,
     )
   }
 
   #distribute(total: number, share: readonly Ratio[], members: readonly Memory[]): number[] {
     const g = members.map((m, i) => Math.max(0, m.rho.plus(share[i]!).floor()))
-    members.forEach((m, i) => (m.rho = m.rho.plus(share[i]!).minus(whole(g[i]!))))
+    members.forEach((m, i) => (m.rho = m.rho.plus(share[i]!).minus(integer(g[i]!))))
     if (members.length === 0) return []
-    for (let left = total - g.reduce((a, b) => a + b, 0); left !== 0; left -= Math.sign(left)) {
-      const able = members.flatMap((_, i) => (left > 0 || g[i]! > 0 ? [i] : []))
+    for (let remaining = total - g.reduce((a, b) => a + b, 0); remaining !== 0; remaining -= Math.sign(remaining)) {
+      const able = members.flatMap((_, i) => (remaining > 0 || g[i]! > 0 ? [i] : []))
       const first = able.reduce((best, i) => (members[i]!.rho.isAbove(members[best]!.rho) ? i : best))
-      g[first]! += Math.sign(left)
-      members[first]!.rho = members[first]!.rho.minus(whole(Math.sign(left)))
+      g[first]! += Math.sign(remaining)
+      members[first]!.rho = members[first]!.rho.minus(integer(Math.sign(remaining)))
     }
     return g
   }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { nextMaxRate } from './auto-rate.ts'
-import { EXTENSION_NAMES, EXTENSIONS } from './extensions.ts'
-import { overdraft } from './controller.ts'
+import { EXTENSION_NAMES, EXTENSIONS } from './loop-options.ts'
+import { overdraft, nextMaxRate } from './controller.ts'
 
 it('describes the change of every extension', () => {
   expect(EXTENSIONS.map(({ name }) => name)).toEqual(EXTENSION_NAMES)

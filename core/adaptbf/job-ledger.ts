@@ -116,23 +116,23 @@ export class JobLedger {
 
   /** Removes jobs; their records and remainders go to the account of ended jobs. */
   retire(jobs: ReadonlySet<string>): void {
-    const gone = [...jobs].flatMap((id) => this.#slots.get(id) ?? [])
-    if (gone.length === 0) return
+    const retired = [...jobs].flatMap((id) => this.#slots.get(id) ?? [])
+    if (retired.length === 0) return
     const ended = this.#slots.get(ENDED_JOBS) ?? this.#create(ENDED_JOBS)
-    for (const slot of gone) {
+    for (const slot of retired) {
       this.record[ended]! += this.record[slot]!
       this.rho[ended]! += this.rho[slot]!
     }
     const columns = [this.record, this.rho, this.tokens, this.activeIn, this.nodes, this.demand, this.#listedIn]
-    const kept = this.ids.filter((id) => !jobs.has(id))
-    for (const [to, id] of kept.entries()) {
+    const remaining = this.ids.filter((id) => !jobs.has(id))
+    for (const [to, id] of remaining.entries()) {
       const from = this.#slots.get(id)!
       for (const column of columns) column[to] = column[from]!
       this.#slots.set(id, to)
     }
-    for (const column of columns) column.fill(0, kept.length, this.ids.length)
+    for (const column of columns) column.fill(0, remaining.length, this.ids.length)
     for (const id of jobs) this.#slots.delete(id)
-    this.ids.splice(0, this.ids.length, ...kept)
+    this.ids.splice(0, this.ids.length, ...remaining)
     this.#order = []
     this.#places = []
   }

@@ -2,14 +2,13 @@
 import { type Failure, type Result, fail, ok } from '../base/result.ts'
 import { checkOptions } from './controller-options.ts'
 import { DEADBAND_MAX_PERCENT, type Coefficient, type DemandMeasure } from '../controllers/settings.ts'
-import { EXTENSIONS } from './extensions.ts'
 
 /** AdapTBF settings, the same on all targets of a cluster. */
 export interface LoopOptions {
   readonly demand: DemandMeasure
   /** Deadband: a rate that differs from the one in force by at most this percentage is not sent, %, 0..50 (`ruleChanges`). */
   readonly deadbandPercent: number
-  /** Extension `min`: utilisation weight in equation (13); `max` as in the paper. */
+  /** Extension `min`: utilization weight in equation (13); `max` as in the paper. */
   readonly coefficient: Coefficient
   /** Extension `overdraft`: share of the tokens expected to stay unused that is allocated twice, 0..1. */
   readonly overdraft: number
@@ -28,6 +27,49 @@ export const DEFAULT_LOOP_OPTIONS: LoopOptions = {
   autoT: false,
   spill: false,
 }
+
+/** Extension of AdapTBF by Sluice, off by default. It has a name, so that results can state what produced them. */
+interface Extension {
+  readonly name: ExtensionName
+  /** allocator and controller: on any cluster; server: only inside the scheduler, that is, on the emulated OST. */
+  readonly where: 'allocator' | 'controller' | 'server'
+  readonly changes: string
+}
+
+export const EXTENSION_NAMES = ['spill', 'autoT', 'overdraft', 'min'] as const
+type ExtensionName = (typeof EXTENSION_NAMES)[number]
+
+/** All extensions, with their difference from the paper's algorithm. */
+export const EXTENSIONS: readonly Extension[] = [
+  {
+    name: 'spill',
+    where: 'server',
+    changes:
+      'An idle device takes the RPC with the earliest deadline although no token is due; the queue then owes at most 3 ' +
+      'tokens. The paper leaves the device idle (IV-E3). Rates, allocations and records are unchanged.',
+  },
+  {
+    name: 'autoT',
+    where: 'controller',
+    changes:
+      'The largest token rate T adapts to the capacity of the device, based on its busy time. In the paper T is a measured ' +
+      'constant.',
+  },
+  {
+    name: 'overdraft',
+    where: 'controller',
+    changes:
+      'A share of the tokens expected to stay unused is allocated twice, to jobs with RPCs waiting, by node count and ' +
+      'outside the records. Rates may then sum to more than T.',
+  },
+  {
+    name: 'min',
+    where: 'allocator',
+    changes:
+      'Equation (13) uses min(1, u) instead of max(1, u), so the coefficient is at most 1 and an idle lender is repaid ' +
+      'less. Lenders keep larger records.',
+  },
+]
 
 /** Data that a source provides beyond `job_stats`. */
 export interface SourceKnowledge {

@@ -24,8 +24,9 @@ export interface OpenPair {
   reclaimed: number
   readonly sinceNs: number
   movedNs: number
-  /** True if the current period changed it; and its values before. */
+  /** True if the current period changed it. */
   isTouched: boolean
+  /** `lent` and `reclaimed` before that change. */
   lentBefore: number
   reclaimedBefore: number
 }
@@ -36,9 +37,9 @@ export interface Account {
   /** Claims minus debts: the job's record. */
   balance: number
   readonly totals: { -readonly [K in keyof JobTotals]: number }
-  /** By borrower. */
+  /** Claims by borrower. */
   readonly claims: Map<Account, OpenPair>
-  /** By lender. */
+  /** Debts by lender. */
   readonly debts: Map<Account, OpenPair>
 }
 
@@ -47,7 +48,7 @@ export const NO_TOTALS: JobTotals = { lent: 0, reclaimed: 0, borrowed: 0, repaid
 /** Jobs and their debts. The caller updates the balances: one step may settle several debts. */
 export class PairAccounts {
   readonly #accounts = new Map<string, Account>()
-  /** In the order in which the debts began. */
+  /** Open debts, in the order in which they began. */
   readonly open = new Set<OpenPair>()
   #touched: OpenPair[] = []
   #atNs = 0

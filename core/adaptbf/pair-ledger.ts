@@ -44,15 +44,15 @@ interface Lot {
 
 /** Pairs of one target. */
 export class PairLedger {
-  readonly #book = new PairAccounts()
+  readonly #accounts = new PairAccounts()
 
   /** Creates a ledger from a validated state. */
   static adopt({ jobs, pairs }: PairLedgerState): PairLedger {
     const ledger = new PairLedger()
-    const book = ledger.#book
-    for (const { id, ...totals } of jobs) Object.assign(book.account(id).totals, totals)
+    const accounts = ledger.#accounts
+    for (const { id, ...totals } of jobs) Object.assign(accounts.account(id).totals, totals)
     for (const { lender, borrower, sinceNs, movedNs, lent, reclaimed } of pairs) {
-      const pair = book.begin(book.account(lender), book.account(borrower), sinceNs)
+      const pair = accounts.begin(accounts.account(lender), accounts.account(borrower), sinceNs)
       Object.assign(pair, { movedNs, lent, reclaimed })
       pair.lender.balance += lent - reclaimed
       pair.borrower.balance -= lent - reclaimed
@@ -62,7 +62,7 @@ export class PairLedger {
 
   /** Returns the ledger as plain data: totals by job, open pairs in the order in which their debts began. */
   save(): PairLedgerState {
-    const jobs = [...this.#book.accounts].map(({ id, totals }) => ({ id, ...totals }))
+    const jobs = [...this.#accounts.accounts].map(({ id, totals }) => ({ id, ...totals }))
     const pairs = this.pairs().map(({ outstanding: _, ...pair }) => pair)
     return { version: 1, jobs, pairs }
   }
@@ -78,9 +78,9 @@ export class PairLedger {
    * @complexity   O(n + debts of the jobs that pay + cells of `apportion`).
    */
   enter(atNs: number, ids: readonly string[], steps: readonly Float64Array[]): PairMove[] {
-    this.#book.startPeriod(atNs)
+    this.#accounts.startPeriod(atNs)
     for (const deltas of steps) this.#settle(ids, deltas)
-    return this.#book.endPeriod()
+    return this.#accounts.endPeriod()
   }
 
   /**
@@ -90,37 +90,37 @@ export class PairLedger {
    * @returns  the resulting changes between pairs.
    */
   retire(atNs: number, jobs: Iterable<string>): PairMove[] {
-    const gone = [...jobs].filter((id) => this.#book.find(id) !== undefined)
-    const left = gone.reduce((sum, id) => sum + this.balance(id), 0)
-    const deltas = Float64Array.from([...gone.map((id) => -this.balance(id)), left])
-    const moves = this.enter(atNs, [...gone, ENDED_JOBS], [deltas])
-    for (const id of gone) this.#book.drop(id)
+    const ended = [...jobs].filter((id) => this.#accounts.find(id) !== undefined)
+    const rest = ended.reduce((sum, id) => sum + this.balance(id), 0)
+    const deltas = Float64Array.from([...ended.map((id) => -this.balance(id)), rest])
+    const moves = this.enter(atNs, [...ended, ENDED_JOBS], [deltas])
+    for (const id of ended) this.#accounts.drop(id)
     return moves
   }
 
   /** Returns the job's claims minus its debts; 0 for an unknown job. */
   balance(id: string): number {
-    return this.#book.find(id)?.balance ?? 0
+    return this.#accounts.find(id)?.balance ?? 0
   }
 
   /** Returns the claims of a job, oldest first. */
   claims(id: string): Pair[] {
-    return [...(this.#book.find(id)?.claims.values() ?? [])].map(toPair)
+    return [...(this.#accounts.find(id)?.claims.values() ?? [])].map(toPair)
   }
 
   /** Returns the debts of a job, oldest first. */
   debts(id: string): Pair[] {
-    return [...(this.#book.find(id)?.debts.values() ?? [])].map(toPair)
+    return [...(this.#accounts.find(id)?.debts.values() ?? [])].map(toPair)
   }
 
   /** Returns every open pair, oldest first. */
   pairs(): Pair[] {
-    return [...this.#book.open].map(toPair)
+    return [...this.#accounts.open].map(toPair)
   }
 
   /** Returns the lifetime totals of a job; zeros for an unknown one. */
   totals(id: string): JobTotals {
-    return { ...(this.#book.find(id)?.totals ?? NO_TOTALS) }
+    return { ...(this.#accounts.find(id)?.totals ?? NO_TOTALS) }
   }
 
   #settle(ids: readonly string[], deltas: Float64Array): void {
@@ -133,7 +133,7 @@ export class PairLedger {
       const delta = deltas[i]!
       if (delta === 0) continue
       sum += delta
-      const account = this.#book.account(id)
+      const account = this.#accounts.account(id)
       const { balance } = account
       account.balance += delta
       const settled = balance * delta < 0 ? Math.min(Math.abs(delta), Math.abs(balance)) : 0
@@ -160,7 +160,7 @@ export class PairLedger {
         const tokens = Math.min(payer.tokens, payee.tokens, pair.lent - pair.reclaimed)
         payer.tokens -= tokens
         payee.tokens -= tokens
-        this.#book.close(pair, tokens)
+        this.#accounts.close(pair, tokens)
       }
     }
   }
@@ -173,16 +173,16 @@ export class PairLedger {
         const tokens = Math.min(lot.tokens, pair.lent - pair.reclaimed)
         lot.tokens -= tokens
         freed.push({ account: side === 'debts' ? pair.lender : pair.borrower, tokens })
-        this.#book.close(pair, tokens)
+        this.#accounts.close(pair, tokens)
       }
     }
   }
 
-  /** No job is on both sides: one that is freed as a creditor has no remaining need after `payDirectly`. */
+  /** A job is never on both sides: one that is freed as a creditor has no remaining need after `payDirectly`. */
   #lend(lenders: readonly Lot[], borrowers: readonly Lot[]): void {
     const given = lenders.map(({ tokens }) => tokens)
     const needed = borrowers.map(({ tokens }) => tokens)
-    apportion(given, needed, (g, t, tokens) => this.#book.lend(lenders[g]!.account, borrowers[t]!.account, tokens))
+    apportion(given, needed, (g, t, tokens) => this.#accounts.lend(lenders[g]!.account, borrowers[t]!.account, tokens))
   }
 }
 

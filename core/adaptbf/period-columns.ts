@@ -32,7 +32,7 @@ export interface PeriodColumns {
   readonly initialRho: Float64Array
   initialCorrections: number
 
-  /** Utilisation u: demand per token of the preceding period. */
+  /** Utilization u: demand per token of the preceding period. */
   readonly utilization: Float64Array
   /** Tokens above the demand. */
   readonly surplus: Float64Array
@@ -49,7 +49,7 @@ export interface PeriodColumns {
 
   /** 1: lender before and after step 2 (J+); -1: borrower before and after it (J-); 0: neither. */
   readonly side: Int8Array
-  /** Estimated utilisation of the next period; lenders only. */
+  /** Estimated utilization of the next period; lenders only. */
   readonly futureUtilization: Float64Array
   /** Reclaim coefficient C. */
   coefficient: number
@@ -74,7 +74,7 @@ export interface PeriodColumns {
 /**
  * Creates empty columns for `capacity` jobs.
  *
- * @param capacity  jobs, integer >= 0; 22 doubles, an integer and a byte for each.
+ * @param capacity  jobs, integer >= 0; 24 doubles, an integer and a byte for each.
  */
 export function createColumns(capacity: number): PeriodColumns {
   const reals = (): Float64Array => new Float64Array(capacity)

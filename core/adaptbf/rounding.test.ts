@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EPS, distribute } from './rounding.ts'
 
-interface HandOut {
+interface Apportioned {
   granted: number[]
   rho: number[]
   corrections: number
 }
 
-function handOut(total: number, share: readonly number[], rho: readonly number[]): HandOut {
+function apportion(total: number, share: readonly number[], rho: readonly number[]): Apportioned {
   const columns = {
     share: Float64Array.from(share),
     rho: Float64Array.from(rho),
@@ -20,17 +20,17 @@ function handOut(total: number, share: readonly number[], rho: readonly number[]
 }
 
 /** The same, by scanning all members for each token. */
-function handOutByScan(total: number, share: readonly number[], before: readonly number[]): HandOut {
+function apportionByScan(total: number, share: readonly number[], before: readonly number[]): Apportioned {
   const due = share.map((s, i) => s + before[i]!)
   const granted = due.map((e) => Math.max(0, Math.floor(e + EPS)))
   const rho = due.map((e, i) => e - granted[i]!)
-  let left = total - granted.reduce((a, b) => a + b, 0)
-  const corrections = Math.abs(left)
-  for (; left !== 0; left -= Math.sign(left)) {
-    const able = rho.flatMap((_, i) => (left > 0 || granted[i]! > 0 ? [i] : []))
+  let remaining = total - granted.reduce((a, b) => a + b, 0)
+  const corrections = Math.abs(remaining)
+  for (; remaining !== 0; remaining -= Math.sign(remaining)) {
+    const able = rho.flatMap((_, i) => (remaining > 0 || granted[i]! > 0 ? [i] : []))
     const first = able.reduce((best, i) => (rho[i]! > rho[best]! + EPS ? i : best))
-    granted[first]! += Math.sign(left)
-    rho[first]! -= Math.sign(left)
+    granted[first]! += Math.sign(remaining)
+    rho[first]! -= Math.sign(remaining)
   }
   return { granted, rho, corrections }
 }
@@ -53,7 +53,7 @@ describe('distribute', () => {
   it('is the one-at-a-time correction, for any remainders', () => {
     fc.assert(
       fc.property(scene, ({ total, share, rho }) => {
-        expect(handOut(total, share, rho)).toEqual(handOutByScan(total, share, rho))
+        expect(apportion(total, share, rho)).toEqual(apportionByScan(total, share, rho))
       }),
       { numRuns: 500 },
     )
@@ -62,7 +62,7 @@ describe('distribute', () => {
   it('hands out the total exactly, keeps the sum of the remainders, never grants below 0', () => {
     fc.assert(
       fc.property(scene, ({ total, share, rho }) => {
-        const out = handOut(total, share, rho)
+        const out = apportion(total, share, rho)
         expect(sum(out.granted)).toBe(total)
         expect(Math.abs(sum(out.rho) - sum(rho))).toBeLessThan(1e-9)
         expect(Math.min(...out.granted)).toBeGreaterThanOrEqual(0)
@@ -71,26 +71,26 @@ describe('distribute', () => {
   })
 
   it('gives leftovers to the largest remainder, the first of equals', () => {
-    expect(handOut(2, [0.5, 0.75, 0.75], [0, 0, 0]).granted).toEqual([0, 1, 1])
-    expect(handOut(1, [1 / 3, 1 / 3, 1 / 3], [0, 1e-12, 0]).granted).toEqual([1, 0, 0])
+    expect(apportion(2, [0.5, 0.75, 0.75], [0, 0, 0]).granted).toEqual([0, 1, 1])
+    expect(apportion(1, [1 / 3, 1 / 3, 1 / 3], [0, 1e-12, 0]).granted).toEqual([1, 0, 0])
   })
 
   it('selects again after every token: a member far behind gets none while another gets two', () => {
-    expect(handOut(2, [2, 0], [0, 0]).granted).toEqual([2, 0])
-    expect(handOut(3, [0.5, 0.5, 2], [1.25, 1, -3]).granted).toEqual([2, 1, 0])
+    expect(apportion(2, [2, 0], [0, 0]).granted).toEqual([2, 0])
+    expect(apportion(3, [0.5, 0.5, 2], [1.25, 1, -3]).granted).toEqual([2, 1, 0])
   })
 
   it('takes excess from the largest remainder that has a token', () => {
-    const out = handOut(1, [0.5, 0.5], [0.75, 0.5])
+    const out = apportion(1, [0.5, 0.5], [0.75, 0.5])
     expect(out).toEqual({ granted: [0, 1], rho: [1.25, 0], corrections: 1 })
-    expect(handOut(1, [0.1, 0.9], [0.8, 1.15])).toMatchObject({ granted: [0, 1], corrections: 1 })
+    expect(apportion(1, [0.1, 0.9], [0.8, 1.15])).toMatchObject({ granted: [0, 1], corrections: 1 })
   })
 
   it('accumulates: 0.4 of a token a period is 4 tokens in 10 periods', () => {
     let rho = [0, 0]
     let tokens = 0
     for (let period = 0; period < 10; period++) {
-      const out = handOut(1, [0.4, 0.6], rho)
+      const out = apportion(1, [0.4, 0.6], rho)
       rho = out.rho
       tokens += out.granted[0]!
     }
@@ -98,19 +98,19 @@ describe('distribute', () => {
   })
 
   it('changes nothing for a total of 0, also without members', () => {
-    expect(handOut(0, [0, 0], [1.25, -1.25])).toEqual({ granted: [0, 0], rho: [1.25, -1.25], corrections: 0 })
-    expect(handOut(0, [], [])).toEqual({ granted: [], rho: [], corrections: 0 })
+    expect(apportion(0, [0, 0], [1.25, -1.25])).toEqual({ granted: [0, 0], rho: [1.25, -1.25], corrections: 0 })
+    expect(apportion(0, [], [])).toEqual({ granted: [], rho: [], corrections: 0 })
   })
 
   it('is the one-at-a-time correction for many members too', () => {
     const share = Array.from({ length: 3000 }, (_, i) => ((i * 7919) % 1000) / 997)
     const total = Math.round(sum(share))
     const rho = share.map((_, i) => ((i * 104729) % 64) / 16 - 2)
-    expect(handOut(total, share, rho)).toEqual(handOutByScan(total, share, rho))
+    expect(apportion(total, share, rho)).toEqual(apportionByScan(total, share, rho))
   })
 
   it('refuses tokens without members and shares that are no numbers', () => {
-    expect(() => handOut(1, [], [])).toThrow('at least one member')
-    expect(() => handOut(2, [NaN, 0.5], [0, 0])).toThrow('finite')
+    expect(() => apportion(1, [], [])).toThrow('at least one member')
+    expect(() => apportion(2, [NaN, 0.5], [0, 0])).toThrow('finite')
   })
 })

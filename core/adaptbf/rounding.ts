@@ -20,7 +20,7 @@ export interface RoundingColumns {
   readonly rho: Float64Array
   /** Filled with the whole tokens granted to each member, >= 0. */
   readonly granted: Float64Array
-  /** At least `count` long, contents undefined. */
+  /** Working memory, at least `count` long; its contents are undefined. */
   readonly scratch: Float64Array
 }
 
@@ -36,7 +36,7 @@ export interface RoundingColumns {
  * Remainders within EPS of each other are equal. Rounding errors are far smaller and distinct fractions far larger, so it does not matter
  * how a chain of near-equal remainders longer than EPS is split; the processing order decides.
  *
- * @param total  whole tokens to hand out, >= 0; 0 changes nothing.
+ * @param total  whole tokens to hand out, >= 0; 0 grants nothing and leaves the remainders.
  * @param count  members, at least 1 if `total` > 0.
  * @throws InvariantError when there are tokens but no member, or a share is not finite.
  * @complexity   O(count) on average, O(count log count) for an excess; allocates only for an excess.
@@ -48,18 +48,18 @@ export function distribute(total: number, count: number, columns: RoundingColumn
     return 0
   }
   invariant(count > 0, 'tokens are handed out to at least one member')
-  let left = total
+  let remaining = total
   for (let i = 0; i < count; i++) {
     const due = share[i]! + rho[i]!
     const tokens = Math.max(0, Math.floor(due + EPS))
     granted[i] = tokens
     rho[i] = due - tokens
-    left -= tokens
+    remaining -= tokens
   }
-  invariant(Number.isFinite(left), 'shares and remainders are finite')
-  if (left > 0) addLeftover(left, count, columns)
-  else if (left < 0) removeExcess(-left, count, columns)
-  return Math.abs(left)
+  invariant(Number.isFinite(remaining), 'shares and remainders are finite')
+  if (remaining > 0) addLeftover(remaining, count, columns)
+  else if (remaining < 0) removeExcess(-remaining, count, columns)
+  return Math.abs(remaining)
 }
 
 /**
@@ -71,27 +71,27 @@ function addLeftover(tokens: number, count: number, { rho, granted, scratch }: R
     granted[i]!++
     rho[i]!--
   }
-  for (let left = tokens; left > 0;) {
+  for (let remaining = tokens; remaining > 0;) {
     let largest = -Infinity
     for (let i = 0; i < count; i++) largest = Math.max(largest, rho[i]!)
     const bound = largest - 1 + EPS
     let size = 0
     for (let i = 0; i < count; i++) if (rho[i]! > bound) scratch[size++] = rho[i]!
-    if (left >= size) {
+    if (remaining >= size) {
       for (let i = 0; i < count; i++) if (rho[i]! > bound) grant(i)
-      left -= size
+      remaining -= size
       continue
     }
-    const last = nthLargest(scratch, size, left)
+    const last = nthLargest(scratch, size, remaining)
     for (let i = 0; i < count; i++) {
       if (rho[i]! <= last + EPS) continue
       grant(i)
-      left--
+      remaining--
     }
-    for (let i = 0; left > 0; i++) {
+    for (let i = 0; remaining > 0; i++) {
       if (Math.abs(rho[i]! - last) > EPS) continue
       grant(i)
-      left--
+      remaining--
     }
   }
 }
@@ -101,12 +101,12 @@ function removeExcess(tokens: number, count: number, { rho, granted }: RoundingC
   const able: number[] = []
   for (let i = 0; i < count; i++) if (granted[i]! > 0) able.push(i)
   able.sort((i, j) => (Math.abs(rho[i]! - rho[j]!) <= EPS ? i - j : rho[j]! - rho[i]!))
-  let left = tokens
+  let remaining = tokens
   for (const i of able) {
-    const taken = Math.min(left, granted[i]!)
+    const taken = Math.min(remaining, granted[i]!)
     granted[i]! -= taken
     rho[i]! += taken
-    left -= taken
+    remaining -= taken
   }
 }
 

@@ -11,10 +11,10 @@ const SEQUENCES = 10_000
 const JOB_IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', '__proto__', '4711']
 
 function randomPeriod(draw: RandomStream): PeriodJob[] {
-  const isCalm = draw.below(8) === 0
+  const isIdle = draw.below(8) === 0
   return JOB_IDS.flatMap((id) => {
     if (draw.below(10) < 4) return []
-    const demand = isCalm ? draw.below(4) : draw.below(3) === 0 ? draw.below(400) : draw.below(30)
+    const demand = isIdle ? draw.below(4) : draw.below(3) === 0 ? draw.below(400) : draw.below(30)
     return [{ id, nodes: draw.below(6) === 0 ? undefined : 1 + draw.below(20), demand }]
   })
 }

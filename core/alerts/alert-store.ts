@@ -1,6 +1,6 @@
 /**
  * Alerts of one source. Subjects that begin at about the same time share one entry, which names the worst and counts the rest; a subject
- * that returns soon reopens its entry. The numbers of active entries (OPEN_MOST) and of all entries (KEPT_MOST) are
+ * that returns soon reopens its entry. The numbers of active entries (OPEN_MOST) and of all entries (ENTRIES_MOST) are
  * bounded.
  */
 import type { AlertKind } from '../snapshot/notebook.ts'
@@ -12,7 +12,7 @@ export const GROUP_MS = 60_000
 /** A subject that returns within this time of its end reopens its entry, ms. */
 export const COOL_DOWN_MS = 300_000
 export const OPEN_MOST = 20
-export const KEPT_MOST = 100
+export const ENTRIES_MOST = 100
 /** Most members that an entry tracks by name. */
 const MEMBERS_MOST = 1_000
 /** Growth of the worst measure that updates the text. */
@@ -46,13 +46,13 @@ interface Open extends Entry {
   others: number
   returns: number
   /** First report; `fromMs` is the start of the condition. */
-  readonly toldMs: number
+  readonly reportedMs: number
   /** Subjects that were part of the entry, at most MEMBERS_MOST. */
   readonly members: Set<string>
   /** Those still active. */
   readonly active: Set<string>
   worst: number
-  words: string
+  headline: string
 }
 
 export class AlertStore {
@@ -67,7 +67,8 @@ export class AlertStore {
   /** Active entries first, newest first. */
   get entries(): readonly Entry[] {
     return [...this.#entries].sort(
-      (a, b) => Number(a.endMs !== null) - Number(b.endMs !== null) || b.fromMs - a.fromMs || b.toldMs - a.toldMs,
+      (a, b) =>
+        Number(a.endMs !== null) - Number(b.endMs !== null) || b.fromMs - a.fromMs || b.reportedMs - a.reportedMs,
     )
   }
 
@@ -108,7 +109,7 @@ export class AlertStore {
       same.returns++
       return { what: 'reopened', entry: same }
     }
-    const cause = this.#entries.findLast((e) => e.kind === kind && e.endMs === null && atMs - e.toldMs <= GROUP_MS)
+    const cause = this.#entries.findLast((e) => e.kind === kind && e.endMs === null && atMs - e.reportedMs <= GROUP_MS)
     if (cause) {
       cause.active.add(j.subject)
       if (cause.members.size >= MEMBERS_MOST) return undefined
@@ -117,16 +118,16 @@ export class AlertStore {
       return this.#update(cause, j.measure > cause.worst ? j : undefined, 'joined')
     }
     if (this.#entries.filter((e) => e.endMs === null).length >= OPEN_MOST) return undefined
-    const words = j.words()
+    const headline = j.text()
     const entry: Open = {
       id: this.#newId(),
       kind,
       level: j.level,
-      text: words,
-      words,
+      text: headline,
+      headline,
       where: j.where,
       fromMs,
-      toldMs: atMs,
+      reportedMs: atMs,
       endMs: null,
       others: 0,
       returns: 0,
@@ -135,7 +136,7 @@ export class AlertStore {
       active: new Set([j.subject]),
     }
     this.#entries.push(entry)
-    if (this.#entries.length > KEPT_MOST) {
+    if (this.#entries.length > ENTRIES_MOST) {
       const first = this.#entries.findIndex((e) => e.endMs !== null)
       this.#entries.splice(Math.max(0, first), 1)
     }
@@ -145,12 +146,12 @@ export class AlertStore {
   #update(e: Open, worst: Judgement | undefined, what: Change['what']): Change {
     if (worst) {
       e.worst = worst.measure
-      e.words = worst.words()
+      e.headline = worst.text()
       e.where = worst.where
       if (worst.level === 'bad') e.level = 'bad'
     }
     // The text of a disconnect already names all servers of the source.
-    e.text = e.others === 0 || e.kind === 'disconnect' ? e.words : `${e.words}; and ${e.others} more`
+    e.text = e.others === 0 || e.kind === 'disconnect' ? e.headline : `${e.headline}; and ${e.others} more`
     return { what, entry: e }
   }
 

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { ConvoyDetector } from './convoy.ts'
-import { DisconnectDetector } from './disconnect.ts'
+import { ConvoyDetector, DisconnectDetector, ReservationDetector } from './detectors.ts'
 import { conditionOf, type JobFigures, type Judgement } from './figures.ts'
 import { QueueDetector } from './queue.ts'
-import { ReservationDetector } from './reservation.ts'
 import { StarvationDetector } from './starvation.ts'
-import { amount, lasted, named, times } from './format.ts'
+import { amount, formatDuration, named, times } from './format.ts'
 
 const S = 1_000
 
@@ -23,55 +21,55 @@ describe('queue growth', () => {
   const flat = (n: number, value: number): number[] => Array.from({ length: n }, () => value)
 
   it('reports nothing before two minutes are known', () => {
-    expect(fed(new QueueDetector(), 0, flat(100, 5_000)).stand).toBe('unknown')
+    expect(fed(new QueueDetector(), 0, flat(100, 5_000)).condition).toBe('unknown')
   })
 
   it('compares with the median: 500 are five times a median of 100', () => {
     const d = new QueueDetector()
-    expect(fed(d, 0, flat(140, 100)).stand).toBe('low')
+    expect(fed(d, 0, flat(140, 100)).condition).toBe('low')
     const high = fed(d, 140, flat(12, 500))
-    expect(high.stand).toBe('high')
-    expect(high.words()).toMatch(/^oss01: 49\d RPCs queued, ×4\.9 the usual 100$/)
-    expect(fed(d, 152, flat(12, 250)).stand).toBe('held')
-    expect(fed(d, 164, flat(12, 100)).stand).toBe('low')
+    expect(high.condition).toBe('high')
+    expect(high.text()).toMatch(/^oss01: 49\d RPCs queued, ×4\.9 the usual 100$/)
+    expect(fed(d, 152, flat(12, 250)).condition).toBe('held')
+    expect(fed(d, 164, flat(12, 100)).condition).toBe('low')
   })
 
   it('ignores a few requests where the queue is usually empty', () => {
     const d = new QueueDetector()
     fed(d, 0, flat(140, 0))
-    expect(fed(d, 140, flat(12, 60)).stand).toBe('held')
-    expect(fed(d, 152, flat(12, 70)).words()).toContain('usually none')
+    expect(fed(d, 140, flat(12, 60)).condition).toBe('held')
+    expect(fed(d, 152, flat(12, 70)).text()).toContain('usually none')
   })
 
   it('does not report peaks that recur every half minute', () => {
     const d = new QueueDetector()
     const storm = Array.from({ length: 900 }, (_, i) => (i % 30 < 10 ? 600 : 2))
-    const stands = storm.map((v, i) => fed(d, i, [v]).stand)
-    expect(stands.slice(300)).not.toContain('high')
+    const conditions = storm.map((v, i) => fed(d, i, [v]).condition)
+    expect(conditions.slice(300)).not.toContain('high')
   })
 
   it('adopts a load that lasts for most of a quarter of an hour as baseline', () => {
     const d = new QueueDetector()
     fed(d, 0, flat(300, 100))
-    expect(fed(d, 300, flat(60, 500)).stand).toBe('high')
+    expect(fed(d, 300, flat(60, 500)).condition).toBe('high')
     // Nine tenths of the load end soon; the alert stays active until the value falls to half.
-    expect(fed(d, 360, flat(140, 500)).stand).toBe('held')
-    expect(fed(d, 500, flat(800, 500)).stand).toBe('low')
+    expect(fed(d, 360, flat(140, 500)).condition).toBe('held')
+    expect(fed(d, 500, flat(800, 500)).condition).toBe('low')
   })
 
   it('ignores a silent server, and waits a minute after it is back', () => {
     const d = new QueueDetector()
     fed(d, 0, flat(140, 10))
     const silent = { host: 'oss01', queued: NaN, silent: 'timed out' }
-    expect(d.look({ atMs: 140 * S, servers: [silent] }, { threshold: 4, forS: 20 })[0]?.stand).toBe('unknown')
-    expect(fed(d, 141, flat(30, 900)).stand).toBe('unknown')
-    expect(fed(d, 201, flat(30, 900)).stand).toBe('high')
+    expect(d.look({ atMs: 140 * S, servers: [silent] }, { threshold: 4, forS: 20 })[0]?.condition).toBe('unknown')
+    expect(fed(d, 141, flat(30, 900)).condition).toBe('unknown')
+    expect(fed(d, 201, flat(30, 900)).condition).toBe('high')
   })
 
   it('names the job that grew most since the rise', () => {
     const d = new QueueDetector()
     fed(d, 0, flat(140, 10))
-    const asked: number[] = []
+    const since: number[] = []
     let text = ''
     for (let s = 140; s < 160; s++) {
       const [j] = d.look(
@@ -79,18 +77,18 @@ describe('queue growth', () => {
           atMs: s * S,
           servers: [{ host: 'oss01', queued: 400, silent: '' }],
           grown: (_, sinceMs) => {
-            asked.push(sinceMs)
+            since.push(sinceMs)
             return { job: '4690.python.u1021', by: 3_120 }
           },
         },
         { threshold: 4, forS: 20 },
       )
-      text = j?.words() ?? ''
+      text = j?.text() ?? ''
     }
     expect(text).toContain('; 4690.python.u1021 grew most, by 3120 RPC/s')
-    expect(new Set(asked).size).toBe(1)
-    expect(asked[0]).toBeGreaterThanOrEqual(139 * S)
-    expect(asked[0]).toBeLessThan(145 * S)
+    expect(new Set(since).size).toBe(1)
+    expect(since[0]).toBeGreaterThanOrEqual(139 * S)
+    expect(since[0]).toBeLessThan(145 * S)
   })
 })
 
@@ -120,23 +118,23 @@ describe('starvation', () => {
   }
   const many = (n: number, bin: Bin): Bin[] => Array.from({ length: n }, () => bin)
   const last = (all: Judgement[][], id: string): Judgement | undefined => all.at(-1)?.find((j) => j.subject === id)
-  const calm = many(12, { queued: 4, served: { victim: 100, other: 100 } })
+  const steady = many(12, { queued: 4, served: { victim: 100, other: 100 } })
 
   it('reports a steady job that another one displaces', () => {
-    const pushed = last(run([...calm, ...many(3, { queued: 200, served: { victim: 3, other: 500 } })]), 'victim')
-    expect(pushed?.stand).toBe('high')
-    expect(pushed?.words()).toBe('victim gets 3 of 100 RPC/s due, down from 100; 200 RPCs queued on its servers')
+    const pushed = last(run([...steady, ...many(3, { queued: 200, served: { victim: 3, other: 500 } })]), 'victim')
+    expect(pushed?.condition).toBe('high')
+    expect(pushed?.text()).toBe('victim gets 3 of 100 RPC/s due, down from 100; 200 RPCs queued on its servers')
   })
 
   it('does not report a job that stopped: its requests are gone from the queue', () => {
-    const left = run([...calm, ...many(3, { queued: 5, served: { victim: 3, other: 197 } })])
-    expect(last(left, 'victim')?.stand).toBe('low')
+    const stopped = run([...steady, ...many(3, { queued: 5, served: { victim: 3, other: 197 } })])
+    expect(last(stopped, 'victim')?.condition).toBe('low')
   })
 
   it('does not report a job without any RPC, and forgets it after half a minute', () => {
-    const stopped = run([...calm, ...many(9, { queued: 200, served: { victim: 0, other: 500 } })])
-    expect(stopped.flat().filter((j) => j.subject === 'victim' && j.stand === 'high')).toEqual([])
-    expect(stopped[13]?.[0]?.stand).toBe('unknown')
+    const stopped = run([...steady, ...many(9, { queued: 200, served: { victim: 0, other: 500 } })])
+    expect(stopped.flat().filter((j) => j.subject === 'victim' && j.condition === 'high')).toEqual([])
+    expect(stopped[13]?.[0]?.condition).toBe('unknown')
     expect(stopped.at(-1)).toEqual([])
   })
 
@@ -148,7 +146,7 @@ describe('starvation', () => {
     expect(
       run(bursts)
         .flat()
-        .filter((j) => j.stand === 'high'),
+        .filter((j) => j.condition === 'high'),
     ).toEqual([])
   })
 
@@ -159,32 +157,32 @@ describe('starvation', () => {
       nodes: { a: 10, b: 10 },
     })
     const bins = [...many(12, { queued: 4, served: { hog: 400, a: 0, b: 0 } }), ...many(3, bin(150))]
-    expect(last(run(bins), 'hog')?.stand).toBe('low')
+    expect(last(run(bins), 'hog')?.condition).toBe('low')
   })
 
   it('reports no job if all are slow', () => {
-    const slow = run([...calm, ...many(4, { queued: 200, served: { victim: 3, other: 3 } })])
-    expect(last(slow, 'victim')?.stand).toBe('low')
+    const slow = run([...steady, ...many(4, { queued: 200, served: { victim: 3, other: 3 } })])
+    expect(last(slow, 'victim')?.condition).toBe('low')
   })
 
   it('infers demand from the limit of a controller', () => {
     const bin = { queued: 60, served: { small: 2, big: 398 }, held: { small: 1, big: 0.2 } }
     const j = last(run(many(2, bin)), 'small')
-    expect(j?.stand).toBe('high')
-    expect(j?.words()).toContain('gets 2 of 200 RPC/s due, at its rule limit')
-    expect(last(run(many(2, { ...bin, served: { small: 30, big: 370 } })), 'small')?.stand).toBe('held')
+    expect(j?.condition).toBe('high')
+    expect(j?.text()).toContain('gets 2 of 200 RPC/s due, at its rule limit')
+    expect(last(run(many(2, { ...bin, served: { small: 30, big: 370 } })), 'small')?.condition).toBe('held')
     expect(last(run(many(2, { ...bin, held: { small: 0.5 } })), 'small')).toBeUndefined()
   })
 
   it('is unknown in a gap', () => {
-    const gap = run([...calm, { queued: NaN, served: { victim: 3, other: 500 } }])
-    expect(last(gap, 'victim')?.stand).toBe('unknown')
+    const gap = run([...steady, { queued: NaN, served: { victim: 3, other: 500 } }])
+    expect(last(gap, 'victim')?.condition).toBe('unknown')
     const unmeasured = run([
-      ...calm,
+      ...steady,
       { queued: 200, served: { victim: 3, other: 500 } },
       { queued: 200, served: { victim: NaN, other: 500 } },
     ])
-    expect(last(unmeasured, 'victim')?.stand).toBe('unknown')
+    expect(last(unmeasured, 'victim')?.condition).toBe('unknown')
   })
 
   it('forgets jobs that are gone', () => {
@@ -195,14 +193,14 @@ describe('starvation', () => {
   })
 
   it('uses the waiting operations of stages', () => {
-    const job = { job: 'a', scope: 'meta_op', measured: 5, asked: 200, queued: 900, limit: 400, askers: 4 }
+    const job = { job: 'a', scope: 'meta_op', measured: 5, demand: 200, queued: 900, limit: 400, demandingJobs: 4 }
     const of = (more: object): Judgement | undefined =>
       new StarvationDetector().staged([{ ...job, ...more }], { threshold: 10 })[0]
-    expect(of({})?.stand).toBe('high')
-    expect(of({})?.words()).toBe('a gets 5 of 100 op/s due; 900 operations queued in its stages')
-    expect(of({ queued: 0 })?.stand).toBe('low')
-    expect(of({ measured: 60 })?.stand).toBe('low')
-    expect(of({ measured: NaN })?.stand).toBe('unknown')
+    expect(of({})?.condition).toBe('high')
+    expect(of({})?.text()).toBe('a gets 5 of 100 op/s due; 900 operations queued in its stages')
+    expect(of({ queued: 0 })?.condition).toBe('low')
+    expect(of({ measured: 60 })?.condition).toBe('low')
+    expect(of({ measured: NaN })?.condition).toBe('unknown')
   })
 })
 
@@ -213,7 +211,7 @@ describe('convoys, reservations, silent servers', () => {
       d.look(
         { convoys: [{ key: 'r', name: 'ckpt.h5 / 3', waiting, per, behind: per === 1 ? 'PR' : '' }] },
         { threshold: 12 },
-      )?.[0]?.stand
+      )?.[0]?.condition
     expect([of(12, 1), of(11, 1), of(5, 1), of(NaN, 1)]).toEqual(['high', 'held', 'low', 'unknown'])
     expect([of(96, 8), of(95, 8), of(40, 8)]).toEqual(['high', 'held', 'low'])
     expect(d.look({ convoys: undefined }, { threshold: 12 })).toBeUndefined()
@@ -229,8 +227,8 @@ describe('convoys, reservations, silent servers', () => {
         },
         { threshold: 10 },
       )?.[0]
-    expect([10, 9, 1, 0, NaN].map((n) => of(n)?.stand)).toEqual(['high', 'held', 'held', 'low', 'unknown'])
-    expect(of(10)?.words()).toBe('c07 of 4763.train missed its reservation on dn0 10 periods in a row: 900 of 5500 I/O')
+    expect([10, 9, 1, 0, NaN].map((n) => of(n)?.condition)).toEqual(['high', 'held', 'held', 'low', 'unknown'])
+    expect(of(10)?.text()).toBe('c07 of 4763.train missed its reservation on dn0 10 periods in a row: 900 of 5500 I/O')
     expect(of(10)?.sinceMs).toBe(3)
   })
 
@@ -246,11 +244,11 @@ describe('convoys, reservations, silent servers', () => {
         },
         { threshold },
       )
-    expect(of(1)[0]?.words()).toBe('oss00 does not answer: timed out')
-    expect(of(5)[0]?.words()).toBe('oss00, oss01, oss02 and 2 more do not answer: timed out')
-    expect(of(6)[0]?.words()).toBe('none of 6 servers answers: timed out')
-    expect(of(1).map((j) => j.stand)).toEqual(['high', 'low', 'low', 'low', 'low', 'low'])
-    expect(of(1, 2)[0]?.stand).toBe('held')
+    expect(of(1)[0]?.text()).toBe('oss00 does not answer: timed out')
+    expect(of(5)[0]?.text()).toBe('oss00, oss01, oss02 and 2 more do not answer: timed out')
+    expect(of(6)[0]?.text()).toBe('none of 6 servers answers: timed out')
+    expect(of(1).map((j) => j.condition)).toEqual(['high', 'low', 'low', 'low', 'low', 'low'])
+    expect(of(1, 2)[0]?.condition).toBe('held')
   })
 
   it('is unknown for NaN', () => {
@@ -270,7 +268,7 @@ describe('text', () => {
       '1.2 M',
     ])
     expect([1.26, 41.2].map(times)).toEqual(['×1.3', '×41'])
-    expect([900, 60_000, 291_000, 7_500_000].map(lasted)).toEqual(['1 s', '1 min', '4 min 51 s', '2 h 5 min'])
+    expect([900, 60_000, 291_000, 7_500_000].map(formatDuration)).toEqual(['1 s', '1 min', '4 min 51 s', '2 h 5 min'])
   })
 
   it('keeps a hostile name to one bounded line', () => {

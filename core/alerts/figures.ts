@@ -39,12 +39,12 @@ export interface StagedFigures {
   readonly scope: string
   /** op/s measured, and op/s that the job demands. */
   readonly measured: number
-  readonly asked: number
+  readonly demand: number
   /** Operations queued in its stages. */
   readonly queued: number
   /** Total op/s limit of the scope, and number of jobs with demand in it. */
   readonly limit: number
-  readonly askers: number
+  readonly demandingJobs: number
 }
 
 export interface ConvoyFigures {
@@ -96,15 +96,15 @@ export type AlertCondition = 'high' | 'held' | 'low' | 'unknown'
 /** Judgement of a detector about one subject at one time. */
 export interface Judgement {
   readonly subject: string
-  readonly stand: AlertCondition
-  /** In the unit of the threshold. */
+  readonly condition: AlertCondition
+  /** Measured value, in the unit of the threshold. */
   readonly measure: number
   /** Server, job, client or resource. */
   readonly where: string
   readonly level: 'watch' | 'bad'
   /** Start of the condition, if measured. */
   readonly sinceMs?: number | undefined
-  readonly words: () => string
+  readonly text: () => string
 }
 
 /** Hysteresis: an alert ends only below half of its level, so that a value that fluctuates around the level is one alert. */

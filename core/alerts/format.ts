@@ -17,11 +17,17 @@ export function amount(n: number): string {
   return `${value.toFixed(Math.abs(value) < 99.95 ? 1 : 0)} ${unit}`
 }
 
+/** `9.9 k of 10.2 k`: thousands of a large whole are abbreviated, too. */
+export function amountOf(part: number, whole: number): string {
+  const isPlain = Math.abs(whole) < 10_000 || Math.abs(part) >= 10_000 || Math.abs(part) < 1_000
+  return `${isPlain ? amount(part) : `${(part / 1e3).toFixed(1)} k`} of ${amount(whole)}`
+}
+
 /** `×8.1`, `×41`. */
 export const times = (n: number): string => `×${n < 10 ? n.toFixed(1) : amount(Math.round(n))}`
 
 /** `12 s`, `4 min 51 s`, `2 h 5 min`. */
-export function lasted(ms: number): string {
+export function formatDuration(ms: number): string {
   const s = Math.max(0, Math.round(ms / 1000))
   if (s < 60) return `${s} s`
   if (s < 3_600) return s % 60 === 0 ? `${s / 60} min` : `${Math.floor(s / 60)} min ${s % 60} s`

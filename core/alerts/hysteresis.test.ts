@@ -3,20 +3,20 @@ import { describe, expect, it } from 'vitest'
 import type { Judgement, AlertCondition } from './figures.ts'
 import { AlertHysteresis } from './hysteresis.ts'
 
-const judged = (stand: AlertCondition, subject = 'a'): Judgement => ({
+const judged = (condition: AlertCondition, subject = 'a'): Judgement => ({
   subject,
-  stand,
+  condition,
   measure: 1,
   where: subject,
   level: 'watch',
-  words: () => subject,
+  text: () => subject,
 })
 
 /** Begins and ends of a sequence of one observation a second. */
-function course(stands: string, forS: number, holdS: number): string[] {
+function course(conditions: string, forS: number, holdS: number): string[] {
   const of: Record<string, AlertCondition> = { h: 'high', m: 'held', l: 'low', '?': 'unknown' }
   const lasting = new AlertHysteresis(holdS * 1000)
-  return [...stands].flatMap((c, i) => {
+  return [...conditions].flatMap((c, i) => {
     const { began, ended } = lasting.look(i * 1000, [judged(of[c] ?? 'unknown')], forS * 1000)
     return [
       ...began.map((b) => `${i}: began at ${b.fromMs / 1000}`),
@@ -72,7 +72,7 @@ describe('alert hysteresis', () => {
     }),
     { minLength: 1, maxLength: 80 },
   )
-  const standOf = (v: number, level: number): AlertCondition =>
+  const conditionOf = (v: number, level: number): AlertCondition =>
     Number.isNaN(v) ? 'unknown' : v >= level ? 'high' : v >= level / 2 ? 'held' : 'low'
 
   it('is active under a stricter threshold only while it is under the laxer one', () => {
@@ -83,7 +83,7 @@ describe('alert hysteresis', () => {
         let atMs = 0
         for (const { dt, values } of given) {
           atMs += dt
-          const at = (level: number): Judgement[] => values.map((v, i) => judged(standOf(v, level), String(i)))
+          const at = (level: number): Judgement[] => values.map((v, i) => judged(conditionOf(v, level), String(i)))
           lax.look(atMs, at(t), 5_000)
           strict.look(atMs, at(t + more), 5_000)
           for (const subject of strict.on) expect(lax.on).toContain(subject)
@@ -100,17 +100,17 @@ describe('alert hysteresis', () => {
         let atMs = 0
         for (const { dt, values } of given) {
           atMs += dt
-          const turn = lasting.look(
+          const changes = lasting.look(
             atMs,
-            values.map((v, i) => judged(standOf(v, 20), String(i))),
+            values.map((v, i) => judged(conditionOf(v, 20), String(i))),
             5_000,
           )
-          for (const { judged: j, fromMs } of turn.began) {
+          for (const { judged: j, fromMs } of changes.began) {
             expect(from.has(j.subject)).toBe(false)
             expect(fromMs).toBeLessThanOrEqual(atMs)
             from.set(j.subject, fromMs)
           }
-          for (const { subject, endMs } of turn.ended) {
+          for (const { subject, endMs } of changes.ended) {
             expect(endMs).toBeGreaterThanOrEqual(from.get(subject) ?? Infinity)
             from.delete(subject)
           }

@@ -11,7 +11,7 @@ import type { Judgement, AlertCondition } from './figures.ts'
 const FORGOTTEN_MS = 60_000
 
 interface State {
-  stand: AlertCondition
+  condition: AlertCondition
   lastMs: number
   /** First `high` of the current run, and its known duration. */
   sinceMs: number
@@ -57,7 +57,7 @@ export class AlertHysteresis {
     const reported = new Set<string>()
     for (const j of judged) {
       reported.add(j.subject)
-      const what = this.#step(j.subject, j.stand, atMs, forMs)
+      const what = this.#step(j.subject, j.condition, atMs, forMs)
       if (what === 'began') began.push({ judged: j, fromMs: j.sinceMs ?? this.#states.get(j.subject)?.sinceMs ?? atMs })
       else if (what === 'on') going.push(j)
       else if (typeof what === 'number') ended.push({ subject: j.subject, endMs: what })
@@ -81,26 +81,26 @@ export class AlertHysteresis {
   }
 
   /** Returns 'began', 'on' while active, the time of the end, or nothing. */
-  #step(subject: string, stand: AlertCondition, atMs: number, forMs: number): 'began' | 'on' | number | undefined {
+  #step(subject: string, condition: AlertCondition, atMs: number, forMs: number): 'began' | 'on' | number | undefined {
     let s = this.#states.get(subject)
     if (!s) {
-      if (stand !== 'high') return undefined
-      s = { stand: 'unknown', lastMs: atMs, sinceMs: atMs, highMs: 0, isOn: false, lowSinceMs: atMs, lowMs: 0 }
+      if (condition !== 'high') return undefined
+      s = { condition: 'unknown', lastMs: atMs, sinceMs: atMs, highMs: 0, isOn: false, lowSinceMs: atMs, lowMs: 0 }
       this.#states.set(subject, s)
     }
-    if (stand === 'unknown') {
+    if (condition === 'unknown') {
       if (!s.isOn && atMs - s.lastMs > FORGOTTEN_MS) this.#states.delete(subject)
-      s.stand = stand
+      s.condition = condition
       return s.isOn ? 'on' : undefined
     }
     // Counts only the time between two known observations.
-    const dt = s.stand === 'unknown' ? 0 : Math.max(0, atMs - s.lastMs)
-    ;[s.stand, s.lastMs] = [stand, atMs]
+    const dt = s.condition === 'unknown' ? 0 : Math.max(0, atMs - s.lastMs)
+    ;[s.condition, s.lastMs] = [condition, atMs]
     return s.isOn ? this.#goOn(subject, s, dt, atMs) : this.#wait(subject, s, dt, forMs)
   }
 
   #wait(subject: string, s: State, dt: number, forMs: number): 'began' | undefined {
-    if (s.stand !== 'high') {
+    if (s.condition !== 'high') {
       this.#states.delete(subject)
       return undefined
     }
@@ -112,7 +112,7 @@ export class AlertHysteresis {
   }
 
   #goOn(subject: string, s: State, dt: number, atMs: number): 'on' | number {
-    if (s.stand !== 'low') {
+    if (s.condition !== 'low') {
       s.lowMs = -1
       return 'on'
     }

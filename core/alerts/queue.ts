@@ -95,7 +95,7 @@ interface Known {
   smooth: number
   atMs: number
   /** Last time below the alert level. */
-  highMs: number
+  belowMs: number
   quietUntilMs: number
 }
 
@@ -121,16 +121,16 @@ export class QueueDetector {
       const isReady = isKnown && !Number.isNaN(median) && atMs >= k.quietUntilMs
       const level = Math.max(QUEUE_LEAST, threshold * median, ABOVE_P90 * p90)
       const measure = k.smooth
-      const stand = isReady ? conditionOf(measure, level) : 'unknown'
-      if (stand === 'low' || stand === 'held') k.highMs = atMs
-      const sinceMs = k.highMs
+      const condition = isReady ? conditionOf(measure, level) : 'unknown'
+      if (condition === 'low' || condition === 'held') k.belowMs = atMs
+      const sinceMs = k.belowMs
       return {
         subject: host,
         where: host,
         measure: measure / Math.max(1, median),
-        stand,
+        condition,
         level: 'watch',
-        words: () => textOf(host, measure, median, figures.grown?.(host, sinceMs)),
+        text: () => textOf(host, measure, median, figures.grown?.(host, sinceMs)),
       }
     })
   }
@@ -143,7 +143,7 @@ export class QueueDetector {
   #of(host: string, atMs: number): Known {
     let k = this.#known.get(host)
     if (!k)
-      this.#known.set(host, (k = { usual: new Baseline(), smooth: NaN, atMs, highMs: atMs, quietUntilMs: -Infinity }))
+      this.#known.set(host, (k = { usual: new Baseline(), smooth: NaN, atMs, belowMs: atMs, quietUntilMs: -Infinity }))
     return k
   }
 }

@@ -40,8 +40,8 @@ export const RULES: Readonly<Record<AlertKind, RuleFacts>> = {
   },
   starvation: {
     title: 'Starvation',
-    about: 'service that a waiting job is due, relative to what it gets while its servers serve other jobs',
-    unit: '× less than due',
+    about: 'rate that a waiting job should get, relative to the rate that it gets while its servers serve other jobs',
+    unit: '× below its due rate',
     least: 2,
     most: 1_000,
     usual: usual('starvation', 10, 30),
@@ -72,7 +72,7 @@ export const RULES: Readonly<Record<AlertKind, RuleFacts>> = {
   },
 }
 
-export const USUAL: readonly Rule[] = KINDS.map((k) => RULES[k].usual)
+export const DEFAULT_ALERT_RULES: readonly Rule[] = KINDS.map((k) => RULES[k].usual)
 
 /** True if the threshold is within the bounds of its kind. */
 export const isWithin = ({ kind, threshold }: Pick<Rule, 'kind' | 'threshold'>): boolean =>

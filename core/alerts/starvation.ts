@@ -23,7 +23,7 @@
 import { mean } from '../base/statistics.ts'
 import { conditionOf, type Figures, type JobFigures, type Judgement, type StagedFigures } from './figures.ts'
 import type { Rule } from './rules.ts'
-import { amount, named } from './format.ts'
+import { amount, amountOf, named } from './format.ts'
 
 /** Past bins that decide whether a job is steady: one minute. */
 const PAST = 12
@@ -47,7 +47,7 @@ interface Before {
 class JobMemory {
   readonly #past = new Float32Array(PAST)
   /** Last observation that included the job. */
-  turn = 0
+  round = 0
   #known = 0
   #next = 0
   #sum = 0
@@ -127,7 +127,7 @@ interface Server {
 export class StarvationDetector {
   readonly #jobs = new Map<string, JobMemory>()
   readonly #servers = new Map<string, Server>()
-  #turn = 0
+  #round = 0
 
   /** Number of jobs tracked. */
   get size(): number {
@@ -138,39 +138,39 @@ export class StarvationDetector {
     const out: Judgement[] = []
     const { ids, served, held } = jobs
     const weights = lazily(() => weightsOf(jobs))
-    const turn = ++this.#turn
+    const round = ++this.#round
     let seen = 0
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as string
       const v = served[i] as number
       let m = this.#jobs.get(id)
       if (!m) this.#jobs.set(id, (m = new JobMemory()))
-      if (m.turn !== turn) seen++
-      m.turn = turn
+      if (m.round !== round) seen++
+      m.round = round
       if (!Number.isNaN(v) && m.take(v, atMs)) m.remember(atMs, this.#serverMeans(jobs, i))
       const isHeld = (held[i] as number) >= AT_LIMIT
       if (!isHeld && !m.before) continue
       out.push(this.#judge(jobs, i, { memory: m, isHeld, weights }, rule.threshold))
     }
-    if (seen < this.#jobs.size) for (const [id, m] of this.#jobs) if (m.turn !== turn) this.#jobs.delete(id)
+    if (seen < this.#jobs.size) for (const [id, m] of this.#jobs) if (m.round !== round) this.#jobs.delete(id)
     this.#remember(jobs)
     return out
   }
 
   staged(staged: readonly StagedFigures[], { threshold }: Pick<Rule, 'threshold'>): Judgement[] {
-    return staged.map(({ job, scope, measured, asked, queued, limit, askers }) => {
-      const due = Math.min(asked, limit / Math.max(1, askers))
-      const isWaiting = queued > asked * WAITS_S && due >= DUE_LEAST
+    return staged.map(({ job, scope, measured, demand, queued, limit, demandingJobs }) => {
+      const due = Math.min(demand, limit / Math.max(1, demandingJobs))
+      const isWaiting = queued > demand * WAITS_S && due >= DUE_LEAST
       const times = due / Math.max(measured, 1e-9)
-      const stand = Number.isNaN(measured) ? 'unknown' : isWaiting ? conditionOf(times, threshold) : 'low'
+      const condition = Number.isNaN(measured) ? 'unknown' : isWaiting ? conditionOf(times, threshold) : 'low'
       return {
         subject: `${scope} ${job}`,
         where: named(job),
         measure: times,
-        stand,
+        condition,
         level: 'watch',
-        words: () =>
-          `${named(job)} gets ${amount(measured)} of ${amount(due)} op/s due; ${amount(queued)} operations queued in its stages`,
+        text: () =>
+          `${named(job)} gets ${amountOf(measured, due)} op/s due; ${amount(queued)} operations queued in its stages`,
       }
     })
   }
@@ -216,9 +216,9 @@ export class StarvationDetector {
       where: named(id),
       measure: times,
       level: 'bad',
-      stand: isUnknown ? 'unknown' : isBusy ? conditionOf(times, threshold) : 'low',
-      words: () =>
-        `${named(id)} gets ${amount(v)} of ${amount(due)} RPC/s due, ${why}; ${amount(Math.round(queued))} RPCs queued on its servers`,
+      condition: isUnknown ? 'unknown' : isBusy ? conditionOf(times, threshold) : 'low',
+      text: () =>
+        `${named(id)} gets ${amountOf(v, due)} RPC/s due, ${why}; ${amount(Math.round(queued))} RPCs queued on its servers`,
     }
   }
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { COOL_DOWN_MS, KEPT_MOST, OPEN_MOST, type Entry } from './alert-store.ts'
+import { COOL_DOWN_MS, ENTRIES_MOST, OPEN_MOST, type Entry } from './alert-store.ts'
 import type { Figures } from './figures.ts'
-import { USUAL, type Rule } from './rules.ts'
+import { DEFAULT_ALERT_RULES, type Rule } from './rules.ts'
 import { AlertWatch } from './watch.ts'
 
 const S = 1_000
 let ids = 0
-const newWatch = (rules: readonly Rule[] = USUAL): AlertWatch => new AlertWatch(() => `a${++ids}`, rules)
+const newWatch = (rules: readonly Rule[] = DEFAULT_ALERT_RULES): AlertWatch => new AlertWatch(() => `a${++ids}`, rules)
 const with_ = (change: Partial<Rule> & Pick<Rule, 'kind'>): Rule[] =>
-  USUAL.map((r) => (r.kind === change.kind ? { ...r, ...change } : r))
+  DEFAULT_ALERT_RULES.map((r) => (r.kind === change.kind ? { ...r, ...change } : r))
 
 type At = Partial<Omit<Figures, 'servers'>> & {
   readonly queued?: readonly number[]
@@ -41,8 +41,8 @@ describe('alert watch of a source', () => {
   it('reports a queue once, names the worst and counts the rest', () => {
     const w = newWatch()
     expect(run(w, 0, 140)).toEqual([])
-    const told = run(w, 140, 180, { queued: [400, 700, 10] })
-    expect(told[0]).toBe('opened queue oss02')
+    const changes = run(w, 140, 180, { queued: [400, 700, 10] })
+    expect(changes[0]).toBe('opened queue oss02')
     expect(open(w)).toHaveLength(1)
     expect(open(w)[0]).toMatchObject({ kind: 'queue', where: 'oss02', others: 1 })
     expect(open(w)[0]?.text).toMatch(/^oss02: .* and 1 more$/)
@@ -53,8 +53,8 @@ describe('alert watch of a source', () => {
   it('reports the silence of a server instead of its queue', () => {
     const w = newWatch()
     run(w, 0, 100)
-    const told = run(w, 100, 200, (s) => ({ queued: [900, 10, 10], silent: s >= 105 ? [0] : [] }))
-    expect(told).toEqual(['opened disconnect oss01'])
+    const changes = run(w, 100, 200, (s) => ({ queued: [900, 10, 10], silent: s >= 105 ? [0] : [] }))
+    expect(changes).toEqual(['opened disconnect oss01'])
     expect(run(w, 200, 240, { queued: [900, 10, 10] })).toEqual(['ended disconnect oss01'])
   })
 
@@ -106,7 +106,7 @@ describe('alert watch of a source', () => {
     expect(open(w)).toHaveLength(1)
     expect(w.setRules(with_({ kind: 'disconnect', on: false }), 90 * S).map((c) => c.what)).toEqual(['ended'])
     expect(run(w, 90, 130, { silent: [0] })).toEqual([])
-    w.setRules(USUAL, 130 * S)
+    w.setRules(DEFAULT_ALERT_RULES, 130 * S)
     expect(run(w, 130, 160, { silent: [0] })).toEqual(['reopened disconnect oss01'])
     expect(w.close(160 * S).map((c) => c.entry.endMs)).toEqual([160 * S])
   })
@@ -119,7 +119,7 @@ describe('alert watch of a source', () => {
       w.look(figures(40 + i * 70, { convoys }))
       w.look(figures(41 + i * 70, { convoys: i % 2 === 0 ? [] : convoys }))
     }
-    expect(w.entries.length).toBeLessThanOrEqual(KEPT_MOST)
+    expect(w.entries.length).toBeLessThanOrEqual(ENTRIES_MOST)
     expect(open(w).length).toBeLessThanOrEqual(OPEN_MOST)
     expect(Math.max(...w.entries.map((e) => e.text.length))).toBeLessThan(300)
   })

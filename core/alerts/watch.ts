@@ -1,5 +1,5 @@
 /**
- * Alert watch of one source: takes its figures once a sample and reports the alerts that begin, change and end. Has no clock of its own;
+ * Alert watch of one source: takes its figures once a sample and reports the alerts that begin, change and end. Has no own clock;
  * time is that of the figures.
  *
  * Quiet times, in which no alert begins: 30 s after the start and after a clock jump (console suspended, sampling paused). Baselines are
@@ -7,18 +7,16 @@
  */
 import type { AlertKind } from '../snapshot/notebook.ts'
 import { AlertStore, type Change, type Entry } from './alert-store.ts'
-import { ConvoyDetector } from './convoy.ts'
-import { DisconnectDetector } from './disconnect.ts'
+import { ConvoyDetector, DisconnectDetector, ReservationDetector } from './detectors.ts'
 import type { Figures, Judgement } from './figures.ts'
 import { AlertHysteresis, type HysteresisChanges } from './hysteresis.ts'
 import { QueueDetector } from './queue.ts'
-import { ReservationDetector } from './reservation.ts'
-import { KINDS, RULES, USUAL, type Rule } from './rules.ts'
+import { KINDS, RULES, DEFAULT_ALERT_RULES, type Rule } from './rules.ts'
 import { StarvationDetector } from './starvation.ts'
 
 /** Quiet time after the start and after a jump, ms. */
 export const QUIET_MS = 30_000
-/** A step between two samples of at least this time and this many intervals is a jump, ms. */
+/** A step between two samples of more than this time and more than this many intervals is a jump, ms. */
 const JUMP_MS = 30_000
 const JUMP_INTERVALS = 5
 
@@ -32,7 +30,7 @@ const HOLD_MS: Readonly<Record<AlertKind, number>> = {
 }
 
 export class AlertWatch {
-  readonly #book: AlertStore
+  readonly #store: AlertStore
   readonly #queue = new QueueDetector()
   readonly #starvation = new StarvationDetector()
   readonly #convoy = new ConvoyDetector()
@@ -45,8 +43,8 @@ export class AlertWatch {
   #last: { readonly atMs: number; readonly regime: string } | undefined
   #quietUntilMs = -Infinity
 
-  constructor(newId: () => string, rules: readonly Rule[] = USUAL) {
-    this.#book = new AlertStore(newId)
+  constructor(newId: () => string, rules: readonly Rule[] = DEFAULT_ALERT_RULES) {
+    this.#store = new AlertStore(newId)
     this.#rules = rules
     const of = (kind: AlertKind): AlertHysteresis => new AlertHysteresis(HOLD_MS[kind])
     this.#lasting = {
@@ -60,7 +58,7 @@ export class AlertWatch {
 
   /** Active entries first, newest first. */
   get entries(): readonly Entry[] {
-    return this.#book.entries
+    return this.#store.entries
   }
 
   /** Applies new rules from the next sample on; alerts of rules that are switched off end now. */
@@ -88,8 +86,8 @@ export class AlertWatch {
     const take = (kind: AlertKind, judged: readonly Judgement[] | undefined, lasting = this.#lasting[kind]): void => {
       const rule = this.#ruleOf(kind)
       if (!judged || !rule.on) return
-      const turn = lasting.look(atMs, this.#quieted(judged), rule.forS * 1_000)
-      if (isNews(turn)) changes.push(...this.#book.take(kind, atMs, turn))
+      const transitions = lasting.look(atMs, this.#quieted(judged), rule.forS * 1_000)
+      if (isNews(transitions)) changes.push(...this.#store.take(kind, atMs, transitions))
     }
     const rule = (kind: AlertKind): Rule => this.#ruleOf(kind)
     take('disconnect', this.#disconnect.look(figures, rule('disconnect')))
@@ -120,13 +118,13 @@ export class AlertWatch {
   /** During a quiet time `high` is ignored; `low` can still end an alert. */
   #quieted(judged: readonly Judgement[]): readonly Judgement[] {
     if ((this.#last?.atMs ?? 0) >= this.#quietUntilMs) return judged
-    return judged.map((j) => (j.stand === 'high' ? { ...j, stand: 'unknown' as const } : j))
+    return judged.map((j) => (j.condition === 'high' ? { ...j, condition: 'unknown' as const } : j))
   }
 
   #drop(kind: AlertKind, atMs: number): Change[] {
     this.#lasting[kind].clear()
     if (kind === 'starvation') this.#staged.clear()
-    return this.#book.close(atMs, kind)
+    return this.#store.close(atMs, kind)
   }
 
   #ruleOf(kind: AlertKind): Rule {

@@ -46,7 +46,7 @@ export const adaptbfStatus = z.object({
 
 /** Time of one cycle, ms of wall time. */
 const cycleParts = {
-  /** From sending the read commands to their last byte. */
+  /** Time from sending the read commands to their last byte. */
   collect: z.number(),
   parse: z.number(),
   /** Controllers and the plan. */
@@ -58,7 +58,7 @@ const cycleParts = {
 /** Cost of a cycle: means over the samples of the last second. */
 export const cycle = z.object({
   ...cycleParts,
-  /** From the first command to the last read-back; the sum of the parts. */
+  /** Time from the first command to the last read-back; the sum of the parts. */
   total: z.number(),
   nodes: z.array(z.object({ node: z.string(), ...cycleParts })),
 })
@@ -93,8 +93,9 @@ export const jobPairs = z.object({
   tokens: numbers,
   /** Start of the debt; null if no longer known. */
   sinceMs: z.array(ms.nullable()),
-  /** Pairs beyond those listed, and their tokens. */
+  /** Number of pairs beyond those listed. */
   more: count,
+  /** Sum of their tokens. */
   rest: z.number(),
 })
 export type JobPairs = z.infer<typeof jobPairs>

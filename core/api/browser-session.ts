@@ -1,5 +1,5 @@
 /**
- * Names shared by the browser shell and its page. A cookie is sent to every port of a host, so it only authorises the page's files; the
+ * Names shared by the browser shell and its page. A cookie is sent to every port of a host, so it only authorizes the page's files; the
  * socket also requires a key, which the page keeps in the storage of its origin, and origins include the port.
  */
 

@@ -7,7 +7,7 @@ import { level, ms, notice, streamHead } from './parts.ts'
 
 const count = z.number().int().nonnegative()
 
-/** Severity of a mistake on the cluster; chosen by the operator, shown as a colour. DEMO is reserved for the emulator. */
+/** Severity of a mistake on the cluster; chosen by the operator, shown as a color. DEMO is reserved for the emulator. */
 export const env = z.enum(['PROD', 'STAGE', 'DEV', 'DEMO'])
 export type Env = z.infer<typeof env>
 
@@ -24,6 +24,12 @@ export type ServerRole = z.infer<typeof serverRole>
  */
 export const safeMode = z.enum(['read-only', 'review', 'review+unlock'])
 export type SafeMode = z.infer<typeof safeMode>
+
+/** Token rate T of one OST that is assumed until it is set, RPC/s. */
+export const GUESSED_RATE = 1000
+/** Largest token rate of one OST, RPC/s. */
+export const OST_RATE_MAX = 999_999
+const ostRate = z.number().int().min(1).max(OST_RATE_MAX).nullable()
 
 /** Server as configured by the operator. */
 export const serverInput = z.object({
@@ -56,8 +62,11 @@ export const clusterInput = z.object({
   intervalMs: z.number().int().min(200).max(60_000).default(1000),
   /** Share of one core of a server that reading may use; above it the interval is extended. A tenth without it. */
   coreShare: z.number().min(0.01).max(1).optional(),
-  /** Token rate of one OST, RPC/s: the budget that the controllers distribute. */
-  maxRate: z.number().int().min(1).max(999_999).default(1000),
+  /**
+   * Token rate T of one OST, RPC/s: the budget that the controllers distribute, and 100 % utilization. null: not
+   * set, GUESSED_RATE is assumed.
+   */
+  maxRate: ostRate.default(null),
   /** Disabled probes. */
   off: z.array(probeId).max(probeId.options.length).default([]),
 })
@@ -177,6 +186,9 @@ export const probeCard = z.object({
   note: z.string(),
 })
 
+/** Sets the token rate T of the OSTs of a cluster; null: unknown. */
+export const maxRateChange = z.object({ name: clusterName, maxRate: ostRate })
+
 /** Rule or timer of Sluice that an earlier session left on a server. */
 export const leftover = z.object({
   key: z.string(),
@@ -203,6 +215,8 @@ export const clusterCard = z.object({
   state: z.enum(['idle', 'connecting', 'connected', 'partial', 'failed']),
   text: z.string(),
   level,
+  /** Title of the scenario that the emulator plays. */
+  scenario: z.string().optional(),
   sinceMs: ms.nullable(),
   onScreen: z.boolean(),
   mode: z.enum(['observe', 'advise', 'enforce']),
@@ -220,24 +234,34 @@ export const clusterCard = z.object({
     bytesPerSec: z.array(z.number().nullable()),
     serverMsPerSec: z.array(z.number().nullable()),
   }),
+  /** Token rate T of its OSTs, RPC/s; absent for the emulator. */
+  rate: z
+    .object({
+      perOst: z.number(),
+      /** True if it was not set; GUESSED_RATE is then assumed. */
+      isGuess: z.boolean(),
+      /** Largest mean of ten seconds of one OST in the last half hour, a lower bound of T; null: not measured yet. */
+      busiest: z.number().nullable(),
+    })
+    .optional(),
   /** Bytes/s above which probes are throttled. */
   budgetBytesPerSec: z.number(),
   /** Problems that limit operation, worst first, each with the next step. */
   notices: z.array(notice),
   leftovers: z.array(leftover),
-  /** As configured; null for the emulator. */
+  /** Configuration of the cluster; null for the emulator. */
   input: clusterInput.nullable(),
 })
 export type ClusterCard = z.infer<typeof clusterCard>
 
 /** Private key file that needs a passphrase. */
-export const ask = z.object({ id: z.string(), file: z.string(), host: z.string(), attempt: count })
-export type Ask = z.infer<typeof ask>
+export const pendingPassphrase = z.object({ id: z.string(), file: z.string(), host: z.string(), attempt: count })
+export type PendingPassphrase = z.infer<typeof pendingPassphrase>
 
 export const connectionsFrame = z.object({
   ...streamHead,
   clusters: z.array(clusterCard),
-  asks: z.array(ask),
+  asks: z.array(pendingPassphrase),
   /** Path of the console's trust store, and its error. */
   trustStore: z.object({ path: z.string(), fault: z.string() }),
   /** Lines of ~/.ssh/config that were ignored, with the reason. */

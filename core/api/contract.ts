@@ -14,6 +14,7 @@ import {
   clusterInput,
   clusterName,
   connectionsFrame,
+  maxRateChange,
   probeId,
   safeMode,
   serverInput,
@@ -31,12 +32,11 @@ import {
   statusFrame,
   stripFrame,
 } from './frames.ts'
-import { historyFrame, historyQuery } from './history.ts'
+import { csvPart, csvQuery, historyFrame, historyQuery, span, tierId } from './history.ts'
 import { linkedFrame, linkedQuery } from './linked.ts'
-import { historyVerbs } from './history-verbs.ts'
 import { incidentVerbs } from './incident-verbs.ts'
 import { incidentsFrame, incidentsQuery } from './incidents.ts'
-import { lockManager, locksCompare, locksFrame, locksPlane, locksSort, moment } from './locks.ts'
+import { lockManager, locksCompare, locksFrame, locksPlane, locksSort, lanesRange } from './locks.ts'
 import { machineVerbs } from './machine.ts'
 import { metadataFrame, padllChange, padllPlane, policiesCheck, policiesInput } from './padll.ts'
 import { errors } from './parts.ts'
@@ -61,7 +61,7 @@ import { tokensAdmission, tokensChange, tokensFrame, tokensReserve, tokensSpan }
 const stream = z.object({
   /** Chosen by the window, unique in its connection; used again in `host.ack`. */
   stream: z.string().min(1).max(64),
-  /** Frames per second, 1..10. */
+  /** Most frames per second, 0.1 to 10. */
   hz: z.number().min(0.1).max(10).default(5),
   /** Sample to show; null = follow the newest. */
   at: z.number().int().nonnegative().nullable().default(null),
@@ -76,6 +76,60 @@ const againstMs = z.number().nullable().default(null)
 const filter = z.string().max(500).default('')
 /** Target whose records are shown; empty = all. */
 const target = z.string().max(128).default('')
+
+/** Verbs of time travel. They neither read nor write servers. */
+const historyVerbs = {
+  /**
+   * Moves to the sample nearest to a time: in the memory of the source, or else in the store on disk, which is then shown in its place.
+   * Refused if there is no data.
+   */
+  goTo: oc
+    .errors(errors)
+    .input(z.object({ atMs: z.number() }))
+    .output(
+      z.object({
+        sample: z.number().int().nonnegative(),
+        atMs: z.number(),
+        recorded: z.boolean(),
+        /** Generation of the sample numbering; frames of another generation belong to another source or playback. */
+        turn: z.number().int().nonnegative().optional(),
+      }),
+    ),
+  /** Next or previous event relative to a time; null if there is none. */
+  event: oc
+    .input(z.object({ atMs: z.number(), direction: z.enum(['next', 'previous']) }))
+    .output(z.object({ atMs: z.number().nullable() })),
+  /** Opens a recording. Refused if it is damaged or of a newer version. */
+  open: oc
+    .errors(errors)
+    .input(z.object({ name: z.string().min(1).max(120) }))
+    .output(z.void()),
+  /** Ends playback and returns to the source. */
+  leave: oc.output(z.void()),
+  note: oc
+    .errors(errors)
+    .input(z.object({ atMs: z.number(), text: z.string().min(1).max(2000) }))
+    .output(z.void()),
+  /** Retention of a tier; older samples are deleted at once. */
+  setKeep: oc
+    .errors(errors)
+    .input(z.object({ tier: tierId, keepMs: z.number().positive() }))
+    .output(z.void()),
+  setQuota: oc
+    .errors(errors)
+    .input(z.object({ bytes: z.number().int().positive() }))
+    .output(z.void()),
+  /** Records a range to a file, which opens on any console. */
+  record: oc
+    .errors(errors)
+    .input(z.object({ name: z.string().min(1).max(80), span }))
+    .output(z.object({ name: z.string(), bytes: z.number() })),
+  removeRecording: oc
+    .errors(errors)
+    .input(z.object({ name: z.string().min(1).max(120) }))
+    .output(z.void()),
+  csv: oc.errors(errors).input(csvQuery).output(eventIterator(csvPart)),
+}
 
 export const contract = {
   host: {
@@ -147,7 +201,16 @@ export const contract = {
       )
       .output(eventIterator(jobsFrame)),
     job: oc
-      .input(stream.extend({ windowMs, againstMs, target, jobId: z.string().min(1).max(128) }))
+      .input(
+        stream.extend({
+          windowMs,
+          againstMs,
+          target,
+          jobId: z.string().min(1).max(128),
+          /** Time that `share` and `entitled` are means of. */
+          sharesOver: z.enum(['second', 'window']).default('second'),
+        }),
+      )
       .output(eventIterator(jobFrame)),
     server: oc.input(stream.extend(serverPlace.shape)).output(eventIterator(serverFrame)),
     rules: oc
@@ -200,7 +263,7 @@ export const contract = {
           /** Key of a resource, or a namespace; empty = the most contended. */
           selected: z.string().max(300).default(''),
           /** null: the queue's peak in the last seconds, over `spanMs`; null there: as long as that queue needs. */
-          moment: moment.nullable().default(null),
+          moment: lanesRange.nullable().default(null),
           spanMs: z.number().min(0.1).max(10_000).nullable().default(null),
         }),
       )
@@ -321,6 +384,11 @@ export const contract = {
       .errors(errors)
       .input(z.object({ name: clusterName.nullable() }))
       .output(z.void()),
+    /** Plays a scenario of the gallery on the emulator in place of the present one, and switches to it. */
+    play: oc
+      .errors(errors)
+      .input(z.object({ scenario: z.string().max(200) }))
+      .output(z.void()),
     /** Read-only checklist of one server, step by step; closing the stream cancels it. */
     check: oc.errors(errors).input(serverInput).output(eventIterator(checkEvent)),
     /** Approves a host key; refused for one that is changed, revoked or weak. */
@@ -355,6 +423,8 @@ export const contract = {
       .errors(errors)
       .input(z.object({ name: clusterName, probe: probeId, on: z.boolean() }))
       .output(z.void()),
+    /** Saves the token rate T of the OSTs, and reconnects the cluster. */
+    setMaxRate: oc.errors(errors).input(maxRateChange).output(z.void()),
     setSafeMode: oc
       .errors(errors)
       .input(z.object({ name: clusterName, safeMode }))

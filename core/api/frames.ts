@@ -8,7 +8,8 @@ import { runningPeriod, safeMode } from './clusters.ts'
 import { adaptbfStatus, cycle, jobPairs, ledgerLine, pairColumns } from './adaptbf.ts'
 import { mark, playback, type Mark } from './history.ts'
 import { alert } from './incidents.ts'
-import { against, level, ms, notice, otherLease, streamHead as head } from './parts.ts'
+import { against, colorIndex, level, ms, notice, otherLease, streamHead as head } from './parts.ts'
+import { service as serviceName } from './rule-edits.ts'
 
 const count = z.number().int().nonnegative()
 const numbers = z.array(z.number())
@@ -53,7 +54,14 @@ export const statusFrame = z.object({
   unlockedUntilMs: ms.nullable(),
   /** The timed rule that stops next; null for none. Absent if the source does not report it. */
   nextExpiry: z
-    .object({ name: z.string(), createdMs: ms, expiresMs: ms, servers: count, running: count.optional() })
+    .object({
+      service: serviceName,
+      name: z.string(),
+      createdMs: ms,
+      expiresMs: ms,
+      servers: count,
+      running: count.optional(),
+    })
     .nullable()
     .optional(),
   controller: controllerName,
@@ -79,7 +87,7 @@ export const statusFrame = z.object({
   audit: count,
   staged: count,
   history: z.object({ recording: z.boolean(), file: z.string().optional() }),
-  /** Active alerts, and those that ended within the last ten minutes, newest first. Absent if the source has none. */
+  /** Active alerts, then those that ended within the last ten minutes, each newest first. Absent if the source is not watched. */
   alerts: z.array(alert).max(20).optional(),
   /** Set while recorded data is shown; `source.kind` is then RECORDED. */
   playback: playback.nullable().optional(),
@@ -110,8 +118,7 @@ export const stack = z.object({
     z.object({
       /** Job id; empty for `other`. */
       jobId: z.string(),
-      /** Index of the categorical colour 1..7; 0 = other. */
-      colour: z.number().int().min(0).max(7),
+      colour: colorIndex,
       values: gappy,
     }),
   ),
@@ -132,7 +139,7 @@ export const tile = z.object({
   level,
   /** Some servers were not measured: the value covers the others only, a lower bound of the total. */
   partial: z.boolean().optional(),
-  /** For example the server with the queue: `oss01`. */
+  /** Short addition, for example the server with the queue: `oss01`. */
   note: z.string().optional(),
 })
 export type Tile = z.infer<typeof tile>
@@ -161,7 +168,7 @@ export const overviewFrame = z.object({
   /** Bytes per second written and read, by job. */
   stack,
   overlay,
-  /** Compared with the preceding window, or with A. */
+  /** Mean RPC/s over the last sixth of the window; `delta` from the rest of the window, or from that sixth at A. Largest change first. */
   movers: z.object({
     jobId: texts,
     user: texts,
@@ -232,7 +239,7 @@ export const jobsFrame = z.object({
     mdops: gappy,
     /** Some of the job's targets were not measured: its rates cover the others. Absent if all were. */
     partial: z.array(z.boolean()).optional(),
-    /** Mean bytes of a read or write RPC in the window; null without one. */
+    /** Mean bytes of a read or write RPC in the last second; null without one. */
     ioBytes: gappy,
     topOp: texts,
     /** Share of (node, sample) pairs of the last 10 s in which the job ran at 90 % of its rule's rate or more, 0..1. */
@@ -252,7 +259,10 @@ export const jobsFrame = z.object({
   }),
   /** Number of pinned rows before all others. Optional for a source. */
   pinned: count.optional(),
-  /** Jobs that match the filter, summed by the requested group, most RPCs first; null: servers do not report it by job. */
+  /**
+   * Jobs that match the filter, summed by the requested group, most RPCs first; `throttled` is the mean of those with RPCs. null:
+   * servers do not report it by job.
+   */
   groups: z
     .object({
       by: jobGroupBy,
@@ -273,7 +283,7 @@ export const jobsFrame = z.object({
     .optional(),
   /** Open debts of the jobs in this slice, largest first; null if no longer in memory. */
   pairs: pairColumns.nullable(),
-  /** Sums over the jobs that match; null if none of them was measured. */
+  /** Sums over the jobs that match, of `throttled` the mean of those with RPCs; null if none of them was measured. */
   totals: z.object({
     nodes: z.number(),
     rpcs: z.number().nullable(),
@@ -292,8 +302,9 @@ export const jobsFrame = z.object({
     rule: z.array(z.object({ value: z.string(), count })),
     is: z.array(z.object({ value: z.string(), count })),
   }),
-  /** RPC/s by job. */
+  /** RPC/s of the jobs that match, by job, or by group if `stackBy` is present. */
   stack,
+  stackBy: jobGroupBy.optional(),
   overlay,
   /** Tokens moved between jobs per interval; every interval sums to zero. */
   ledger: z.object({ t: numbers, lent: numbers, borrowed: numbers, intervalMs: z.number() }),
@@ -308,14 +319,17 @@ export const jobFrame = z.object({
   user: z.string(),
   account: z.string(),
   nodes: z.number().nullable(),
-  colour: z.number(),
+  colour: colorIndex,
   firstSeenMs: ms.nullable(),
   /** Reason why owner and nodes are unknown: no matching job in the batch system. */
   unmapped: z.string().optional(),
   /** Target of record, shares, pairs, ledger and series; empty = all. */
   target: z.string(),
   record: z.number().nullable(),
-  /** Share of all tokens allocated now, and the share that its nodes entitle it to on the same targets, 0..1. */
+  /**
+   * Share of all tokens allocated in the requested time, and the share that its nodes entitle it to on the same targets,
+   * 0..1.
+   */
   share: z.number().nullable(),
   entitled: z.number().nullable(),
   ioBytes: z.number().nullable(),

@@ -27,8 +27,12 @@ export type GroupBy = z.infer<typeof groupBy>
 export const span = z.object({ fromMs: ms, toMs: ms }).refine((s) => s.toMs > s.fromMs, 'an end after its beginning')
 export type Span = z.infer<typeof span>
 
-/** Event kinds. A storm of locks is an alarm with the subject Locks. */
+/** Event kinds. `alarm` is an alert, or, with the subject Locks, a lock condition. */
 export const markKind = z.enum(['start', 'stop', 'change', 'controller', 'job', 'lost', 'mode', 'alarm', 'note'])
+/** Kinds of events of operators: changes of rules, modes and probes, and notes. Other kinds may occur many times a minute. */
+export const OPERATOR_KINDS = ['start', 'stop', 'change', 'mode', 'note'] as const satisfies readonly z.infer<
+  typeof markKind
+>[]
 export const mark = z.object({
   atMs: ms,
   kind: markKind,
@@ -45,7 +49,7 @@ export type Mark = z.infer<typeof mark>
 export const playback = z.object({
   /** Name of the recording or the bundle; null for the local store. */
   file: z.string().nullable(),
-  /** Of a bundle: its metadata, and the result of its verification. */
+  /** Metadata of a bundle, and the result of its verification. */
   bundle: z
     .object({
       title: z.string(),
@@ -90,7 +94,7 @@ export const historyFrame = z.object({
     fromMs: ms,
     toMs: ms,
     tier: tierId,
-    /** At most 1,200 points, of the day or the zoomed part. */
+    /** Times of at most 1,200 points, of the day or the zoomed part. */
     t: numbers,
     values: gappy,
     marks: z.array(mark),
@@ -112,7 +116,7 @@ export const historyFrame = z.object({
     colour: numbers,
     a: numbers,
     b: numbers,
-    /** RPC/s in A and B of those beyond the limit. */
+    /** Number of further jobs, and their sums in A and B, RPC/s. */
     rest: z.object({ names: count, a: z.number(), b: z.number() }),
   }),
   overlay: z.object({ a: overlay, b: overlay }).nullable(),

@@ -3,7 +3,7 @@ import { eventIterator, oc } from '@orpc/contract'
 import * as z from 'zod'
 import {
   alertRule,
-  alertRuleFace,
+  alertRuleView,
   cellInput,
   exportEvent,
   exportInput,
@@ -17,7 +17,7 @@ import { errors } from './parts.ts'
 
 const id = z.object({ id: incidentId })
 const bundle = z.object({ name: z.string().min(1).max(160) })
-/** Bytes of one part of a file, as base64. */
+/** Most base64 characters of one part of a file. */
 const PART_CHARS = 700_000
 
 export const incidentVerbs = {
@@ -76,7 +76,7 @@ export const incidentVerbs = {
     .errors(errors)
     .input(id.extend({ cell: z.string().max(32).nullable().default(null) }))
     .output(z.void()),
-  alertRules: oc.output(z.object({ rules: z.array(alertRuleFace) })),
+  alertRules: oc.output(z.object({ rules: z.array(alertRuleView) })),
   setAlertRule: oc.errors(errors).input(alertRule).output(z.void()),
   /** Previews the content of a bundle; nothing is written. */
   preview: oc.errors(errors).input(exportInput).output(exportPreview),

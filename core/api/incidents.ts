@@ -33,7 +33,7 @@ export type Alert = z.infer<typeof alert>
 export const alertRule = z.object({
   kind: alertKind,
   on: z.boolean(),
-  /** In the unit of the kind. */
+  /** Value from which the rule raises an alert, in the unit of its kind. */
   threshold: z.number().positive().max(1e9),
   /** Time the condition must last before an alert, s. */
   forS: z.number().min(0).max(3_600),
@@ -42,7 +42,7 @@ export const alertRule = z.object({
 })
 export type AlertRule = z.infer<typeof alertRule>
 
-export const alertRuleFace = alertRule.extend({
+export const alertRuleView = alertRule.extend({
   title: text,
   /** Measure compared with the threshold, and its unit. */
   about: text,
@@ -52,7 +52,7 @@ export const alertRuleFace = alertRule.extend({
   /** Default. */
   usual: alertRule,
 })
-export type AlertRuleFace = z.infer<typeof alertRuleFace>
+export type AlertRuleView = z.infer<typeof alertRuleView>
 
 /** A bundle in the bundle folder. */
 export const bundleRow = z.object({
@@ -121,7 +121,7 @@ export type IncidentsFrame = z.infer<typeof incidentsFrame>
 /** Source of a new cell; the host prefills it from the cursor time. */
 export const cellInput = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('note'), text: z.string().max(20_000) }),
-  /** what: the chart of a measure, of the whole source or of one job or target. */
+  /** of: the job or target that is charted; null: the whole source. */
   z.object({
     kind: z.literal('chart'),
     measure: z.enum(['rpcs', 'bytes', 'serviceMs', 'queued', 'jobs', 'targets']),
@@ -149,7 +149,7 @@ export const exportInput = z.object({
   /** fit: all samples of as many jobs as 20 MB allow, 10 s means for the rest; all: everything stored. */
   detail: z.enum(['fit', 'all']).default('fit'),
   leaveOut: z.array(memberGroup).max(16).default([]),
-  /** Without the `.zip`; null: derived from the incident and the time. */
+  /** File name without the `.zip`; null: derived from the incident and the time. */
   name: z.string().min(1).max(120).nullable().default(null),
 })
 export type ExportInput = z.infer<typeof exportInput>
@@ -188,8 +188,9 @@ export const exportEvent = z.discriminatedUnion('kind', [
     name: text,
     file: text,
     bytes: count,
-    /** Of the whole file; and of its content, which two exports of the same data share. */
+    /** SHA-256 of the whole file. */
     sha256: text,
+    /** SHA-256 of its content, equal in two exports of the same data. */
     content: text,
     missing: z.array(text),
   }),

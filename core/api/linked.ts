@@ -10,7 +10,7 @@ export type LinkedKind = z.infer<typeof linkedKind>
 
 export const linkedQuery = { kind: linkedKind, id: z.string().min(1).max(300) }
 
-/** Names of each kind, including the selected one; at most `LINKED_MAX` per kind. */
+/** Most names of one kind, including the selected one. */
 export const LINKED_MAX = 500
 export const linkedFrame = z.object({
   ...head,
@@ -25,7 +25,7 @@ export const linkedFrame = z.object({
   node: texts,
   client: texts,
   resource: texts,
-  /** Total number of jobs, if more than listed. */
+  /** Total number of jobs; they may be more than listed. */
   jobs: z.number().int().nonnegative(),
 })
 export type LinkedFrame = z.infer<typeof linkedFrame>

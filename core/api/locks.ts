@@ -20,22 +20,22 @@ export const locksSort = z.enum(['waiting', 'conflicts', 'revocations', 'cancel'
 export type LocksSort = z.infer<typeof locksSort>
 
 /** Time range of the lanes: its end, Unix ms with fractions, and its length. */
-export const moment = z.object({ endMs: ms, spanMs: z.number().min(0.1).max(10_000) })
-export type Moment = z.infer<typeof moment>
+export const lanesRange = z.object({ endMs: ms, spanMs: z.number().min(0.1).max(10_000) })
+export type LanesRange = z.infer<typeof lanesRange>
 
-const alarmKind = z.enum(['convoy', 'ping-pong', 'eviction'])
+const conditionKind = z.enum(['convoy', 'ping-pong', 'eviction'])
 /** Convoy, ping-pong and eviction risk; each kind may also be inactive (`level` ok or idle). */
-export const lockAlarm = z.object({
-  kind: alarmKind,
+export const lockCondition = z.object({
+  kind: conditionKind,
   level,
   /** Key of the resource; empty for inactive ones. */
   resource: z.string(),
-  /** `Convoy on ckpt.h5 / 3, 14 behind one PR`. */
+  /** `Convoy on ckpt.h5 / 3, 14 behind 1 PR lock`. */
   text: z.string(),
   /** Duration: `0.031 s`; or the limit it is measured against: `of 100 s`. */
   note: z.string(),
 })
-export type LockAlarm = z.infer<typeof lockAlarm>
+export type LockCondition = z.infer<typeof lockCondition>
 
 /**
  * Lock lifetimes that overlap a range, in order of request, as known at its end. Times are ms from the range's start, negative before it;
@@ -71,9 +71,9 @@ export const lockLives = z.object({
   /** Time and resulting mode of a downgrade during cancellation. */
   downgradedAt: gappy,
   downgradedTo: z.array(lockMode.nullable()),
-  /** Ids of locks of the same client that it replaced. */
+  /** Ids of locks of the same client that it replaced, at most 16. */
   absorbed: z.array(numbers),
-  /** Conflicts at the time of the request: ids of lives, and the step of each that it waited for. */
+  /** Obstacles at the time of the request or later, at most 16: ids of lives, and the step of each that it waited for. */
   behind: z.array(numbers),
   behindUntil: z.array(z.array(z.enum(['canceling', 'release']))),
   /** Rule of Table II (or of the queue) that decided its grant; empty while it waits. */
@@ -83,7 +83,7 @@ export const lockLives = z.object({
 })
 export type LockLives = z.infer<typeof lockLives>
 
-/** Messages of one resource in a range, in order of sending. */
+/** Messages of one resource in a range, in order of sending; times as in `lockLives`. */
 export const lockMessages = z.object({
   sent: numbers,
   /** null: in flight, or lost. */
@@ -95,7 +95,7 @@ export const lockMessages = z.object({
   kind: texts,
   /** Related life, null if none. */
   life: gappy,
-  /** As text: `asks NBW 0 .. 65 535`, `grant #4 127 NBW, early`. */
+  /** Message as text: `requests NBW 0 .. 65 535`, `grant #4 127 NBW, early`. */
   text: texts,
 })
 export type LockMessages = z.infer<typeof lockMessages>
@@ -106,7 +106,7 @@ export const locksFrame = z.object({
   /** Planes of this source, and the one shown; null if it has neither. */
   planes: z.array(locksPlane),
   plane: locksPlane.nullable(),
-  /** As in LMT: locks held, granted per second (LGR), canceled per second (LCR); null: a gap. */
+  /** Locks held, granted per second (LGR) and canceled per second (LCR), as in LMT; null: a gap. */
   held: z.number().nullable(),
   grants: z.number().nullable(),
   cancels: z.number().nullable(),
@@ -114,7 +114,7 @@ export const locksFrame = z.object({
   series: z.object({ t: numbers, held: gappy, grants: gappy, cancels: gappy, waiting: gappy }),
   /** Name and settings of the lock manager, as text. */
   manager: z.string(),
-  /** Locks granted by mode and second (seqdlm plane); all zero for ldlm. */
+  /** Locks by mode: held, granted per second, waiting (seqdlm plane); all zero for ldlm. */
   modes: z.array(z.object({ mode: lockMode, held: z.number(), grants: z.number(), waiting: z.number() })),
   /** Set if the filter is invalid; the rows are then unfiltered. */
   filterError: z.object({ column: count, message: z.string() }).optional(),
@@ -129,7 +129,7 @@ export const locksFrame = z.object({
     server: texts,
     /** Longest queue of the last 15 s; the current queue is usually gone before it is read. */
     waiting: numbers,
-    /** Per second. */
+    /** Conflicts and revocations per second. */
     conflicts: numbers,
     revocations: numbers,
     /** Mean time from a revocation to the release, ms; null without one. */
@@ -137,10 +137,11 @@ export const locksFrame = z.object({
     held: numbers,
     level: z.array(level),
     why: texts,
-    /** Kind of its worst alarm. */
-    alarm: z.array(alarmKind.nullable()),
+    /** Kind of its worst condition. */
+    alarm: z.array(conditionKind.nullable()),
   }),
-  alarms: z.array(lockAlarm),
+  /** Conditions by kind, the worst of each kind first. */
+  alarms: z.array(lockCondition),
   /** The selected resource, or the most contended one; null if there is none. */
   resource: z
     .object({
@@ -151,7 +152,7 @@ export const locksFrame = z.object({
       about: z.string(),
       /** Client nodes of the lives and messages, and the job of each; `number` is also the index in this list. */
       clients: z.array(z.object({ number: z.number(), name: z.string(), jobId: z.string() })),
-      moment,
+      moment: lanesRange,
       /** True if the range was chosen automatically (the peak of the queue), false if requested. */
       isFound: z.boolean(),
       /** false: that range is no longer in memory. */
@@ -163,7 +164,7 @@ export const locksFrame = z.object({
       moreLives: count,
       messages: lockMessages,
       moreMessages: count,
-      /** Over the last second at the sample. */
+      /** Early grants, all grants, early revocations and conversions in the second before the sample. */
       early: z.object({ grants: count, all: count, revocations: count, conversions: count }),
     })
     .nullable(),
@@ -205,7 +206,7 @@ export const locksCompare = z.object({
     z.object({
       manager: lockManager,
       name: z.string(),
-      /** Bytes per second written and read, as seen by the application; null if the run failed. */
+      /** Bytes per second written and read, as seen by the application; null if there was none, or the run failed. */
       writeBps: z.number().nullable(),
       readBps: z.number().nullable(),
       /** The same per file, in the order of the scenario, since patterns are not comparable. */

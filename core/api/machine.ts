@@ -4,7 +4,7 @@ import * as z from 'zod'
 
 const place = z.object({
   what: z.string(),
-  /** For display; empty: in memory only, or absent. */
+  /** Path for display; empty: in memory only, or absent. */
   path: z.string(),
   /** True if it exists now. */
   isThere: z.boolean(),

@@ -30,7 +30,7 @@ export const BYTE_SCOPES: ReadonlySet<string> = new Set([
   'data_op',
 ])
 
-/** Largest policy file that a window may send, bytes. */
+/** Largest policy file that a window may send, characters. */
 export const POLICIES_MAX = 262_144
 
 /** One line of the policy file in force. */
@@ -66,7 +66,7 @@ export const metadataFrame = z.object({
   scopes: texts,
   scope: z.string(),
   filterError,
-  /** Of stages, or of rules of the metadata servers: tree, channels and listed jobs are filtered. Sums cover all. */
+  /** Filter counts, of stages or of metadata servers' rules: tree, channels and listed jobs are filtered, sums are not. */
   filtered: filtered.optional(),
   controller: z.object({
     /** Name of the global controller, its location and its epoch; for `mds` the console itself. */
@@ -80,7 +80,7 @@ export const metadataFrame = z.object({
     collectRounds: count,
     /** Duration of one control cycle, ms. */
     cycleMs: z.number().nullable(),
-    /** Behaviour of stages when their controller stops responding, as text. */
+    /** Behavior of stages when their controller stops responding, as text. */
     lease: z.string(),
     /** Time at which its newest cycle was read; null: it does not answer. */
     seenMs: ms.nullable(),
@@ -105,21 +105,21 @@ export const metadataFrame = z.object({
     /** Rows beyond those sent under a local controller. */
     more: numbers,
   }),
-  /** Jobs by demand, largest first: at most 7 and `other` last, if there are more. */
+  /** Jobs by demand (plane `mds`: by measured rate), largest first: at most 7 and `other` last, if there are more. */
   jobs: z.object({
     jobId: texts,
     colour: numbers,
     stages: numbers,
-    /** At the cursor: policies of the job; demanded, allocated and measured op/s. */
+    /** Values at the cursor: policies of the job; demanded, allocated and measured op/s. */
     demandPolicy: gappy,
     limitPolicy: gappy,
     asked: gappy,
     allocated: gappy,
     measured: gappy,
-    /** Operations waiting, and sum of all waits in the window, s. */
+    /** Operations waiting, and sum of all waits in the window, s; 0 in plane `mds`, where they are unknown. */
     queued: numbers,
     throttledS: numbers,
-    /** Over the window, aligned with `t`. */
+    /** Series over the window, aligned with `t`. */
     askedSeries: z.array(gappy),
     allocatedSeries: z.array(gappy),
     measuredSeries: z.array(gappy),

@@ -20,7 +20,7 @@ export type MeasuredValue = z.infer<typeof measured>
 
 /** Claim of an experiment. Names as in `sluice papers --json`. */
 const claim = z.object({
-  /** For example `adaptbf.IV-D.1`. */
+  /** Id, for example `adaptbf.IV-D.1`. */
   id: z.string(),
   /** Section or figure of the paper; `own` for claims beyond the paper. */
   ref: z.string(),
@@ -28,21 +28,44 @@ const claim = z.object({
   metric: z.string(),
   /** The paper's number or text; null if it has none. */
   published: z.union([z.number(), z.string()]).nullable(),
+  /** Values that agree with the published one. */
+  target: z
+    .union([
+      z.object({ at: z.number() }),
+      z.object({ from: z.number(), to: z.number() }),
+      z.object({ is: z.enum(['>=', '<=', '>', '<']), than: z.number() }),
+    ])
+    .optional(),
+  /** Distance from the target within which a value counts as reproduced, and the origin of that distance. */
+  tolerance: z.object({ size: z.number(), isRelative: z.literal(true).optional(), reason: z.string() }).optional(),
+  /** Constants that the published value determined. */
+  calibrates: z.string().optional(),
+  /** Proof that no faithful implementation can give the published value. */
+  proof: z.string().optional(),
+  /** Regression bound: guards changes of this program, and judges nothing published. */
   comparator,
   /** One bound, both ends of `between`, or null for information. */
   bound: z.union([z.number(), z.tuple([z.number(), z.number()])]).nullable(),
-  /** Reason why a reproduction may differ from the published value. */
+  /** Reason for a difference from the published value. */
   note: z.string().optional(),
 })
 export type PaperClaim = z.infer<typeof claim>
+
+/** Verdict on the published value, as defined in `core/papers/verdict.ts`. */
+export const paperVerdict = z.enum(['reproduced', 'calibrated', 'differs', 'contradicts'])
+export type PaperVerdict = z.infer<typeof paperVerdict>
 
 const claimResult = claim.extend({
   system: z.string(),
   /** Median over the seeds. */
   measured,
+  /** Judges the published value; null where the paper is silent. */
+  verdict: paperVerdict.nullable(),
+  /** Distance from the target as a fraction of it; null without a target. */
+  deviation: value,
   /** Minimum and maximum over the seeds; null unless a single number. */
   range: z.tuple([value, value]).nullable(),
-  /** True if the median is within the bound. */
+  /** True if the median is within the regression bound. */
   ok: z.boolean(),
   /** Seeds that individually violate it. */
   failed_seeds: z.array(count),
@@ -55,21 +78,27 @@ const lines = {
   series: z.array(z.object({ name: z.string(), values: z.array(z.number()).max(POINTS_MAX) })),
 }
 
+const publishedLines = z.array(
+  z.object({ name: z.string(), points: z.array(z.tuple([z.number(), z.number()])).max(POINTS_MAX) }),
+)
+
 /** Values over time, one series per job; figures shown together have the same `binS`. */
 const timeline = z.object({
   kind: z.literal('timeline'),
   id: z.string(),
   title: z.string(),
   unit: z.string(),
-  /** End of the run; the lines end earlier if a neighbour ended much earlier. */
+  /** End of the run; the lines end earlier if a neighbor ended much earlier. */
   endS: z.number(),
   ...lines,
-  /** The whole run with longer bins, if the lines or a neighbour's end early. */
+  /** The whole run with longer bins, if the lines or a neighbor's end early. */
   whole: z.object(lines).optional(),
   /** A limit for the values or their sum. */
   limit: z.object({ name: z.string(), value: z.number() }).optional(),
   /** False: lines, although the unit is a rate. */
   isStacked: z.literal(false).optional(),
+  /** Published lines, as [s, value] points. */
+  published: publishedLines.optional(),
 })
 export type PaperTimeline = z.infer<typeof timeline>
 
@@ -80,16 +109,33 @@ const bars = z.object({
   title: z.string(),
   unit: z.string(),
   series: z.array(z.string()),
-  groups: z.array(z.object({ name: z.string(), values: z.array(z.number()) })),
+  /** `published` in the order of the series; null: not published. */
+  groups: z.array(
+    z.object({ name: z.string(), values: z.array(z.number()), published: z.array(z.number().nullable()).optional() }),
+  ),
 })
 export type PaperBars = z.infer<typeof bars>
 
-export const paperFigure = z.discriminatedUnion('kind', [timeline, bars])
+/** Values over a quantity other than time. */
+const curve = z.object({
+  kind: z.literal('curve'),
+  id: z.string(),
+  title: z.string(),
+  unit: z.string(),
+  /** Name and unit of x. */
+  across: z.string(),
+  isLog: z.literal(true).optional(),
+  series: publishedLines,
+  published: publishedLines.optional(),
+})
+export type PaperCurve = z.infer<typeof curve>
+
+export const paperFigure = z.discriminatedUnion('kind', [timeline, bars, curve])
 export type PaperFigure = z.infer<typeof paperFigure>
 
 /** Available experiments, in the papers' order. */
 export const paperExperiment = z.object({
-  /** For example `adaptbf.IV-D`. */
+  /** Id, for example `adaptbf.IV-D`. */
   id: z.string(),
   /** System of the paper, for example `adaptbf`. */
   system: z.string(),
@@ -99,6 +145,8 @@ export const paperExperiment = z.object({
   /** Variants that run once per seed. */
   parts: count,
   claims: z.array(claim),
+  /** Fitted constants of the model. */
+  fits: z.array(z.object({ constant: z.string(), value: z.string(), fittedTo: z.string(), outOfSample: z.string() })),
 })
 export type PaperExperiment = z.infer<typeof paperExperiment>
 
@@ -115,7 +163,7 @@ const runResult = z.object({
   seeds: z.array(count),
   seconds: z.number(),
   claims: z.array(claimResult),
-  /** From the first seed. */
+  /** Figures of the run with the first seed. */
   figures: z.array(paperFigure),
 })
 export type PapersResult = z.infer<typeof runResult>

@@ -1,9 +1,13 @@
 /** Schemas shared by several messages of the contract. */
 import * as z from 'zod'
+import { COLORS } from '../base/categorical-color.ts'
 
 /** Unix milliseconds on the source's clock. */
 export const ms = z.number()
 const count = z.number().int().nonnegative()
+
+/** Index of a categorical color, 1 to 14; 0: gray, for `other` and for jobs without a color. */
+export const colorIndex = z.number().int().min(0).max(COLORS)
 
 export const level = z.enum(['ok', 'watch', 'bad', 'idle', 'unknown'])
 export type Level = z.infer<typeof level>

@@ -44,6 +44,8 @@ export const EXPIRY_MAX_S = 604_800
 export const changeTerms = z.object({
   /** Seconds after which a timer on the server stops a started rule; null = no expiry. */
   expiresS: z.number().int().min(30).max(EXPIRY_MAX_S).nullable(),
+  /** True if a change replaces the present expiry of the rule by `expiresS`; a change keeps it otherwise. */
+  renews: z.boolean().optional(),
   /** Reason, for the audit. */
   reason: z.string().max(500),
   /** Accepts that this console instead of the server stops the rule, if a server has no timers: only while the console runs. */
@@ -131,12 +133,13 @@ export const trial = z.object({
       jobId: z.string(),
       how: z.enum(['yes', 'may']),
       rpcs: z.number(),
-      /** Rule that it matches now; `default` for none. */
+      /** Rules that it matches now, `default` included, separated by commas. */
       before: z.string(),
-      /** Change of its attainable rate relative to its current rate, -1..; null if nothing limits it. */
+      /** The rate that it can reach relative to `rpcs`, less 1: -1..; null if nothing limits it, or it is idle. */
       change: z.number().nullable(),
     }),
   ),
+  /** All of them, those that only may match included. */
   jobCount: count,
   mayCount: count,
   /** Jobs that get another rule or rate although the draft does not match them. */
@@ -145,7 +148,7 @@ export const trial = z.object({
   classes: count,
   targets: count,
   servers: count,
-  /** RPC/s of the jobs now, and at most after the change (null = no limit). */
+  /** Mean RPC/s of the jobs over the last minutes, and at most after the change (null = no limit). */
   rpcsNow: z.number(),
   rpcsAfter: z.number().nullable(),
 })
@@ -172,7 +175,11 @@ export type RuleCheck = z.infer<typeof ruleCheck>
 export const checkInput = z.object({
   service,
   /** The side edited last: the text (a value, or any pasted lctl line), or the form. */
-  draft: z.union([z.object({ text: z.string().max(8192) }), z.object({ form: ruleForm })]),
+  draft: z.union([
+    z.object({ text: z.string().max(8192) }),
+    /** `renews`: see the terms of a change. It then needs neither a rate nor a position. */
+    z.object({ form: ruleForm, renews: z.boolean().optional() }),
+  ]),
 })
 
 /** End state of one server after a commit. */
@@ -183,7 +190,7 @@ export const nodeEnd = z.object({
   detail: z.string(),
   /** Server units that will stop the new rules; absent if none was created. */
   timer: z.string().optional(),
-  /** From its first reading to its last answer, without the canary watch time, ms; absent if nothing was sent. */
+  /** Time from its first reading to its last answer, without the canary watch time, ms; absent if nothing was sent. */
   tookMs: z.number().optional(),
 })
 export type NodeEnd = z.infer<typeof nodeEnd>
@@ -243,6 +250,7 @@ const stagedItem = z.object({
   rule: z.string(),
   form: ruleForm,
   expiresS: z.number().nullable(),
+  renews: z.boolean().optional(),
   reason: z.string(),
   stagedMs: ms,
   servers: count,
@@ -300,6 +308,8 @@ const pastChange = z.object({
   inverse: texts,
   expiresMs: ms.nullable(),
   undone: z.boolean(),
+  /** Set if a revert would change something; its rules may have expired or been stopped. */
+  revertible: z.boolean(),
   /** Servers with a pending rollback, and the reason. */
   pending: z.array(z.object({ host: z.string(), why: z.string() })),
 })

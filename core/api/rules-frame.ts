@@ -57,7 +57,7 @@ export const rulesFrame = z.object({
       /** Classes attached, summed over CPTs and servers. */
       ref: z.number(),
       refZeroMs: z.number().nullable(),
-      /** Served over rate, 0..1; null if nothing matches. */
+      /** Served over rate, 0..1 and above in a burst; null unless the rule names a single job. */
       used: z.number().nullable(),
       spark: gappy,
       /** sluice: of a controller; operator: committed manually here; lustre: the built-in rule; other: foreign. */
@@ -67,7 +67,7 @@ export const rulesFrame = z.object({
       createdMs: ms.nullable(),
       servers: count,
       serversTotal: count,
-      /** Hosts without it, or with another rate or conditions. */
+      /** Hosts without it or with other conditions, and hosts with another rate, as `oss02: rate 400`; none for a controller's rule. */
       missing: texts,
       /** The rule at A: its rate, or its absence; undefined unless two times are compared. */
       against: z
@@ -82,7 +82,7 @@ export const rulesFrame = z.object({
       reason: z.string(),
     }),
   ),
-  /** Latest plans of the controller, newest first, one per node. */
+  /** Latest plan of the controller on each shown node that has one, in the order of the nodes. */
   plans: z.array(
     z.object({
       node: z.string(),

@@ -20,13 +20,13 @@ import {
 
 export const sandboxVerbs = {
   gallery: oc.output(z.object({ entries: z.array(galleryEntry) })),
-  /** Text of an entry of the gallery. */
+  /** Reads the text of a gallery entry, and checks it. */
   open: oc
     .errors(errors)
     .input(z.object({ id: z.string().max(200) }))
     .output(z.object({ text: z.string(), check: scenarioCheck })),
   check: oc.input(z.object({ text: z.string().max(TEXT_MAX) })).output(scenarioCheck),
-  /** The scenario without jobs whose inputs are outside the model. */
+  /** Removes the named jobs from a scenario, because their inputs are outside the model. */
   leaveOut: oc
     .errors(errors)
     .input(z.object({ text: z.string().max(TEXT_MAX), jobIds: z.array(z.string().max(1024)).min(1).max(1000) }))
@@ -50,7 +50,7 @@ export const sandboxVerbs = {
         variant,
         verdict: z.string().max(500),
         expireMinutes: z.number().min(1).max(1440).default(30),
-        /** Result of origin: a fork of another cluster than the active one is refused. */
+        /** Id of the result that the variant is from: staging is refused if it was forked from another cluster than the active one. */
         run: z.string().max(64).nullable().default(null),
       }),
     )

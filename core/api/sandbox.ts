@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { adaptbfOptions } from './adaptbf.ts'
 import { span } from './history.ts'
 import { lockManager } from './locks.ts'
-import { ms, notice } from './parts.ts'
+import { colorIndex, ms, notice } from './parts.ts'
 import { service } from './rule-edits.ts'
 
 const count = z.number().int().nonnegative()
@@ -68,7 +68,7 @@ export const runInput = z.object({
 })
 export type RunInput = z.infer<typeof runInput>
 
-/** Over the seeds: median, and the band from the 5th to the 95th percentile. null: measured in none of them. */
+/** Median over the seeds, and the band from the 5th to the 95th percentile. null: measured in none of them. */
 export const band = z.object({ median: z.number(), low: z.number(), high: z.number() }).nullable()
 export type Band = z.infer<typeof band>
 
@@ -94,11 +94,11 @@ export const variantResult = z.object({
   /** Bytes per second by job, medians over the seeds: largest jobs first, then `other` (empty id). */
   chart: z.object({
     t: numbers,
-    series: z.array(z.object({ jobId: z.string(), colour: z.number().int(), values: numbers })),
+    series: z.array(z.object({ jobId: z.string(), colour: colorIndex, values: numbers })),
     /** Start of its policy, s; null: from the start, or never. */
     onS: z.number().nullable(),
   }),
-  /** In the order of `jobs` of the result. */
+  /** Figures per job, in the order of `jobs` of the result. */
   jobs: z.object({
     waitP95Ms: z.array(band),
     waitP99Ms: z.array(band),
@@ -109,7 +109,8 @@ export const variantResult = z.object({
     starvedS: z.array(band),
   }),
   /**
-   * Operations/s and wait by job under PADLL; bytes/s of the lock manager; share of reservations kept: as far as the scenario has them.
+   * Results beyond data RPCs, as far as the scenario has them: op/s of all MDTs and the delay by PADLL; bytes/s and waiting under the
+   * lock manager; I/O/s of the data nodes and the part of the reserved ones that were done.
    */
   planes: z.array(
     z.object({ plane: z.enum(['metadata', 'locks', 'tokens']), what: z.string(), unit: z.string(), value: band }),
@@ -156,8 +157,9 @@ export const runResult = z.object({
   verdict: z.object({
     /** Index of the best variant; null: none is better than the baseline. */
     best: z.number().int().nullable(),
-    /** The sentence, in parts for highlighting figures; and one line on its confidence. */
+    /** The sentence, in parts, so that figures can be highlighted. */
     parts: z.array(z.object({ text: z.string(), strong: z.boolean() })),
+    /** One line on its confidence. */
     detail: z.string(),
   }),
   cost: z.object({
@@ -216,14 +218,23 @@ export const topology = z.object({
       targets: z.array(z.object({ name: z.string(), detail: z.string(), jobs: count })),
     }),
   ),
-  jobs: z.array(z.object({ jobId: z.string(), clients: count, detail: z.string(), targets: texts, processes: count })),
+  jobs: z.array(
+    z.object({
+      jobId: z.string(),
+      colour: colorIndex,
+      clients: count,
+      detail: z.string(),
+      targets: texts,
+      processes: count,
+    }),
+  ),
   /** Further jobs. */
   moreJobs: count,
 })
 export type Topology = z.infer<typeof topology>
 
 export const scenarioCheck = z.object({
-  /** In text order; line and column from 1. Empty: it can run. */
+  /** Faults in text order; line and column from 1. Empty: it can run. */
   faults: z.array(z.object({ line: count, column: count, code: z.string(), message: z.string() })),
   title: z.string(),
   topology: topology.nullable(),
@@ -253,6 +264,7 @@ export const completion = z.object({
   fromColumn: count,
   options: z.array(z.object({ label: z.string(), detail: z.string(), apply: z.string() })),
 })
+export type Completion = z.infer<typeof completion>
 
 /** Difference between the model and a recording. */
 export const calibration = z.object({
@@ -260,7 +272,7 @@ export const calibration = z.object({
   span,
   workload: z.enum(['open', 'closed']),
   seeds: count,
-  /** Mean absolute error of a measure over its recorded mean, 0..; null: not comparable. */
+  /** Error of each measure as a part of its recorded value, 0..; measures that cannot be compared are omitted. */
   errors: z.array(
     z.object({ what: z.string(), unit: z.string(), recorded: z.number(), predicted: z.number(), error: z.number() }),
   ),

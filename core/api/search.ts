@@ -1,6 +1,7 @@
 /** Search over all named objects: active ones, ended ones in the history, and objects stored by the console. */
 import { oc } from '@orpc/contract'
 import * as z from 'zod'
+import { colorIndex } from './parts.ts'
 import { service } from './rule-edits.ts'
 
 const name = z.string().max(512)
@@ -13,13 +14,12 @@ export const found = z.discriminatedUnion('kind', [
     id: name,
     user: name,
     account: name,
-    /** Index of its colour, 0 = other. */
-    colour: z.number().int().nonnegative(),
+    colour: colorIndex,
     /** RPC/s in the last second; null if not measured, or ended. */
     rpcs: z.number().nullable(),
     /** false: ended, present only in the history. */
     isThere: z.boolean(),
-    /** Last time it was seen, if it ended. */
+    /** Time when it was first seen, Unix ms. */
     firstMs: z.number(),
   }),
   z.object({

@@ -30,7 +30,7 @@ export const serverFrame = z.object({
       seconds: z.number(),
       reads: count,
       writes: count,
-      /** By quantity; absent if the server has no such section. */
+      /** Histograms by quantity; absent if the server has no such section. */
       sizeBytes: ioBins.optional(),
       timeMs: ioBins.optional(),
       inFlight: ioBins.optional(),

@@ -29,7 +29,7 @@ export const menuEntry = z.object({
   enabled: z.boolean().default(true),
 })
 export const menuModel = z.object({
-  /** In addition to the standard menus (Edit, View, Window). */
+  /** Menus in addition to the standard ones (Edit, View, Window). */
   menus: z
     .array(z.object({ title: z.string().min(1).max(40), entries: z.array(menuEntry).max(80) }))
     .max(12)
@@ -67,7 +67,7 @@ export const shellVerbs = {
       menu: z.boolean(),
       notifies: z.boolean(),
       links: z.boolean(),
-      /** True if the system's keychain can store a passphrase; the reason if not; and the key files with a stored passphrase. */
+      /** can: the keychain can store passphrases; why: the reason if not; kept: key files with a stored passphrase. */
       secrets: z.object({ can: z.boolean(), why: z.string(), kept: z.array(z.string()) }),
     }),
   ),

@@ -13,7 +13,7 @@ const gappy = z.array(z.number().nullable())
 /** bare: no tokens; basic: without conversion; haechi: complete. */
 export const tokensVariant = z.enum(['bare', 'basic', 'haechi'])
 export type TokensVariant = z.infer<typeof tokensVariant>
-/** Reading of the paper where it is ambiguous: as resolved by the sheet, or literal. */
+/** Reading of the paper where it is ambiguous: as resolved in spec/haechi, or literal. */
 export const tokensPreset = z.enum(['default', 'paper-literal'])
 export type TokensPreset = z.infer<typeof tokensPreset>
 export const tokensSpan = z.enum(['period', 'minute'])
@@ -26,7 +26,7 @@ export const tokensFrame = z.object({
   nodes: texts,
   node: z.string(),
   filterError,
-  /** With the keys of the clients that match; all clients are sent, because pool, inspector and form need them. */
+  /** Filter result, with the keys of the clients that match; all clients are sent, because pool, inspector and form need them. */
   filtered: filtered.extend({ keys: texts }).optional(),
   /** false: the cursor time is no longer in memory. */
   isKept: z.boolean(),
@@ -36,7 +36,7 @@ export const tokensFrame = z.object({
   checkMs: z.number(),
   batch: count,
   epoch: count,
-  /** Of the period at the cursor, ms. */
+  /** Time since the period at the cursor began, ms. */
   elapsedMs: z.number(),
   phase: z.enum(['dispatch', 'wait', 'report', 'end']),
   pool: z.object({
@@ -51,12 +51,12 @@ export const tokensFrame = z.object({
     reported: z.number().nullable(),
     target: z.number().nullable(),
   }),
-  /** Of the period (or of the last minute, `t` in ms from its start): pool, and computed pool without conversion. */
+  /** Series of the period (or of the last minute, `t` in ms from its start): pool, and computed pool without conversion. */
   series: z.object({ span: tokensSpan, t: numbers, pool: gappy, reported: gappy, target: gappy, unconverted: gappy }),
   phases: z.array(
     z.object({ kind: z.enum(['dispatch', 'wait', 'report', 'end']), fromMs: z.number(), toMs: z.number() }),
   ),
-  /** Latest epochs, oldest first, including this one. */
+  /** Latest periods, oldest first, including this one. */
   epochs: z.array(z.object({ epoch: count, startMs: ms, missed: texts, isWhole: z.boolean() })),
   capacity: z.object({
     epoch: numbers,

@@ -18,7 +18,7 @@ describe('shortHash', () => {
     expect(shortHash('oss01\u00004690.python.u1021')).toBe('49ce12b233')
   })
 
-  it('tells 20,000 neighbouring job ids apart', () => {
+  it('tells 20,000 neighboring job ids apart', () => {
     const names = new Set(Array.from({ length: 20_000 }, (_, i) => shortHash(`oss01\u0000${i}.python.u1021`)))
     expect(names.size).toBe(20_000)
   })

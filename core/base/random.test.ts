@@ -37,7 +37,7 @@ describe('randomStream', () => {
     expect(draw(1, '1a', 8)).not.toEqual(draw(11, 'a', 8))
   })
 
-  it('has uncorrelated streams under neighbouring names and seeds', () => {
+  it('has uncorrelated streams under neighboring names and seeds', () => {
     const n = 20_000
     // 4.5 standard errors of r under independence; the seeds are fixed.
     const bound = 4.5 / Math.sqrt(n)

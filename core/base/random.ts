@@ -15,7 +15,7 @@ export interface RandomStream {
 }
 
 /** Derives four 32-bit words from a text: any change of the text changes all of them. */
-function words(text: string): [number, number, number, number] {
+function hashWords(text: string): [number, number, number, number] {
   let a = 1779033703
   let b = 3144134277
   let c = 1013904242
@@ -41,7 +41,7 @@ function words(text: string): [number, number, number, number] {
  * @param name  the consumer, for example `job/4690/think`.
  */
 export function randomStream(seed: number, name: string): RandomStream {
-  let [a, b, c, d] = words(`${seed}\u0000${name}`)
+  let [a, b, c, d] = hashWords(`${seed}\u0000${name}`)
   const next = (): number => {
     const t = (((a + b) | 0) + d) | 0
     d = (d + 1) | 0

@@ -1,7 +1,7 @@
 /** FIFO queue in a ring buffer that grows by doubling; no allocation per item once it is large enough. */
 const LEAST = 4
 /** A larger ring is released when it runs empty. */
-const KEPT = 256
+const RETAINED = 256
 
 export class Ring<T> {
   #slots: (T | undefined)[] = []
@@ -24,7 +24,7 @@ export class Ring<T> {
     const item = this.#slots[this.#first]
     this.#slots[this.#first] = undefined
     this.#first = (this.#first + 1) & (this.#slots.length - 1)
-    if (--this.#size === 0 && this.#slots.length > KEPT) {
+    if (--this.#size === 0 && this.#slots.length > RETAINED) {
       this.#slots = []
       this.#first = 0
     }

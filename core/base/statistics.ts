@@ -10,7 +10,7 @@ export function mean(values: ArrayLike<number>): number {
 }
 
 /**
- * Quantile of sorted values, linear between neighbours (Hyndman and Fan 1996, definition 7).
+ * Quantile of sorted values, linear between neighbors (Hyndman and Fan 1996, definition 7).
  *
  * @param sorted  ascending; NaN for none.
  */

@@ -10,7 +10,7 @@ import { DEFAULT_RULE } from './server-rules.ts'
 /** Fields of a rule that decide on matching. */
 export interface MatchRule {
   readonly name: string
-  /** In the form in which it is written. */
+  /** Conditions in the form in which they are written. */
   readonly conditions: string
 }
 
@@ -67,7 +67,7 @@ export class Binder<R extends MatchRule> {
   readonly #usesNid: boolean
   readonly #usesOpcode: boolean
 
-  /** @param rules  of one head in match order, conditions as written. */
+  /** @param rules  rules of one TBF head in match order, conditions as written. */
   constructor(rules: readonly R[], type: TbfType, shapes = new ShapeCache()) {
     const take = shapes.under(type)
     this.#rules = rules.filter((r) => r.name !== DEFAULT_RULE).map((rule) => ({ rule, ...take(rule.conditions) }))

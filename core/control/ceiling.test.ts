@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { sizeBin } from '../lustre/size-histogram.ts'
 import { ceiling } from './ceiling.ts'
 import { RPC_BYTES_MAX, sizeOfHistogram, sizeOfMean } from './rpc-size.ts'
-import { byteRate, duration, grouped, listed, say, size, spans } from './sentence.ts'
+import { byteRate, duration, grouped, listed, formatSentence, size, spans } from './sentence.ts'
 
-const plain = (s: Parameters<typeof say>[0]): string => say(s).replaceAll('\u202f', ' ')
+const plain = (s: Parameters<typeof formatSentence>[0]): string => formatSentence(s).replaceAll('\u202f', ' ')
 const KIB = 1024
 
 describe('the effective ceiling', () => {
@@ -20,7 +20,7 @@ describe('the effective ceiling', () => {
       now: 61_904.2,
     })
     expect(plain(c.sentence)).toBe(
-      "400 RPC/s × 4 CPT × 12 OSS = up to 19 200 RPC/s, about 5.0 GB/s at this job's 256 KiB. Now 61 904 RPC/s.",
+      "400 RPC/s × 4 CPT × 12 OSS = up to 19 200 RPC/s, about 5.0 GB/s at this job's 256 KiB. Mean rate 61 904 RPC/s.",
     )
     expect(c).toMatchObject({ perClass: 19_200, total: 19_200 })
     expect(c.bytesPerSec?.upper).toBe(19_200 * 256 * KIB)

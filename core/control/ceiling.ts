@@ -22,7 +22,7 @@ export interface CeilingOptions {
   readonly fields: readonly Field[]
   /** Bytes of one RPC, if known for the job. */
   readonly rpcSize?: RpcSize | undefined
-  /** RPC/s served now. */
+  /** Mean RPC/s served. */
   readonly now?: number | undefined
   /** Kind of server. @default OSS */
   readonly server?: 'OSS' | 'MDS' | undefined
@@ -54,7 +54,7 @@ function bytesPart(total: number, { lower, upper }: RpcSize): (string | Figure)[
 
 /**
  * The effective ceiling of a rule, for example `400 RPC/s × 4 CPT × 12 OSS = up to 19 200 RPC/s, about 5.0 GB/s at this job's
- * 256 KiB. Now 61 904 RPC/s.`
+ * 256 KiB. Mean rate 61 904 RPC/s.`
  */
 export function ceiling(options: CeilingOptions): Ceiling {
   const { rate, servers, queues, classes = 1, fields, rpcSize, now, server = 'OSS' } = options
@@ -76,7 +76,7 @@ export function ceiling(options: CeilingOptions): Ceiling {
   sentence.push({ value: total, unit: 'RPC/s' })
   if (rpcSize) sentence.push(...bytesPart(total, rpcSize))
   sentence.push('.')
-  if (now !== undefined) sentence.push(' Now ', { value: Math.round(now), unit: 'RPC/s' }, '.')
+  if (now !== undefined) sentence.push(' Mean rate ', { value: Math.round(now), unit: 'RPC/s' }, '.')
   const bytesPerSec = rpcSize && { lower: total * rpcSize.lower, upper: total * rpcSize.upper }
   return { perClass, total, bytesPerSec, sentence }
 }

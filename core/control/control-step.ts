@@ -65,8 +65,8 @@ export interface UnthrottledJobs {
   readonly overCap: number
   /** Jobs of the system, which are never limited. */
   readonly exempt: number
-  /** Jobs whose rule has no place behind rules of other owners. */
-  readonly shut: number
+  /** Jobs whose rule cannot be placed, because a foreign rule is last. */
+  readonly unplaceable: number
 }
 
 /** Controller, its fences and its period. */
@@ -118,16 +118,16 @@ export class ServerStep {
   }
 
   /** Jobs that the controller wants a rule for but that get none. */
-  get left(): UnthrottledJobs {
-    const { exempt, overCap } = this.#fenced().left
-    return { unmatchable: this.#unmatchable, overCap, exempt, shut: this.plan.shut.length }
+  get unthrottled(): UnthrottledJobs {
+    const { exempt, overCap } = this.#fenced().skipped
+    return { unmatchable: this.#unmatchable, overCap, exempt, unplaceable: this.plan.unplaceable.length }
   }
 
   #fenced(): ReturnType<typeof fenced> {
     if (this.#within) return this.#within
     const seen = this.#seen
     const { controller, fences } = this.#terms
-    const { rules, left } = desiredRules(controller, seen.server, this.decisions)
+    const { rules, skipped } = desiredRules(controller, seen.server, this.decisions)
     const jobOf = new Map(this.decisions.flatMap((d) => d.allocations).map((a) => [`jobid={${a.jobId}}`, a.jobId]))
     const jobOfRule = (r: DesiredRule): string => jobOf.get(r.conditions) ?? ''
     const within = fenced(rules, fences, {
@@ -135,8 +135,11 @@ export class ServerStep {
       servedBy: (r) => seen.servedPerSec(jobOfRule(r)),
       isExempt: (r) => seen.isSystem(jobOfRule(r)),
     })
-    this.#unmatchable = left.unmatchable
-    this.#within = { rules: within.rules, left: { ...within.left, overCap: left.overCap + within.left.overCap } }
+    this.#unmatchable = skipped.unmatchable
+    this.#within = {
+      rules: within.rules,
+      skipped: { ...within.skipped, overCap: skipped.overCap + within.skipped.overCap },
+    }
     return this.#within
   }
 
@@ -192,13 +195,13 @@ export class ControlSteps {
   }
 
   /** Time for which plans are only shown although the mode is enforce, ns. */
-  shadowLeftNs(nowNs: number): number {
+  shadowRemainingNs(nowNs: number): number {
     return this.#mode === 'enforce' ? Math.max(0, this.#shadowNs - nowNs) : 0
   }
 
   /** True while plans are written. */
   isWriting(nowNs: number): boolean {
-    return this.#mode === 'enforce' && this.shadowLeftNs(nowNs) === 0
+    return this.#mode === 'enforce' && this.shadowRemainingNs(nowNs) === 0
   }
 
   setMode(mode: Mode, nowNs: number): void {
@@ -232,16 +235,16 @@ export class ControlSteps {
   }
 
   /** Returns the action on a step in the current mode. */
-  actionOf(step: ServerStep, standing: SessionRules, nowNs: number): Action {
+  actionOf(step: ServerStep, rules: SessionRules, nowNs: number): Action {
     const isActing = step.sight === 'act'
     if (this.#mode !== 'enforce') {
-      if (standing.isWritten || standing.isCovered) return 'withdraw'
+      if (rules.isWritten || rules.isCovered) return 'withdraw'
       return this.#mode === 'advise' && isActing ? 'show' : 'none'
     }
     if (step.sight === 'relax') return 'relax'
-    if (this.shadowLeftNs(nowNs) === 0) return isActing && !this.#isPaused(step.server, nowNs) ? 'write' : 'none'
+    if (this.shadowRemainingNs(nowNs) === 0) return isActing && !this.#isPaused(step.server, nowNs) ? 'write' : 'none'
     // Rules of the previous controller.
-    if (standing.isWritten) return 'withdraw'
+    if (rules.isWritten) return 'withdraw'
     if (!isActing) return 'none'
     return step.rules.length > 0 ? 'announce' : 'show'
   }

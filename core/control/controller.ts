@@ -14,7 +14,7 @@ export interface JobDemand {
 
 /** One period of one target (OST or MDT), as the collector measured it. */
 export interface Observation {
-  /** For example `demo-OST0000`. */
+  /** Target name, for example `demo-OST0000`. */
   readonly target: string
   /** End of the period on the source's clock, ns. */
   readonly atNs: number

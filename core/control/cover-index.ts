@@ -2,7 +2,7 @@
 import { covers, type Shape } from './condition-shape.ts'
 
 /** Literal prefix of the job ids that an item matches. */
-const headOf = (item: string): string => {
+const prefixOf = (item: string): string => {
   const star = item.indexOf('*')
   return star < 0 ? item : item.slice(0, star)
 }
@@ -13,26 +13,27 @@ const headOf = (item: string): string => {
  */
 export class CoverIndex<T> {
   readonly #all: { readonly value: T; readonly shape: Shape }[] = []
-  readonly #byHead = new Map<string, number[]>()
+  readonly #byPrefix = new Map<string, number[]>()
   /** Indices of conditions with an alternative that accepts any job id. */
   readonly #open: number[] = []
+  /** Length of the longest prefix, characters. */
   #longest = 0
 
   add(value: T, shape: Shape): void {
     const at = this.#all.push({ value, shape }) - 1
-    const heads = new Set<string>()
+    const prefixes = new Set<string>()
     let isOpen = false
-    for (const all of shape) {
-      const ids = all.find((c) => c.field === 'jobid' && !c.items.some((i) => /^\*+$/.test(i)))
+    for (const clauses of shape) {
+      const ids = clauses.find((c) => c.field === 'jobid' && !c.items.some((i) => /^\*+$/.test(i)))
       if (!ids) isOpen = true
-      for (const item of ids?.items ?? []) heads.add(headOf(item))
+      for (const item of ids?.items ?? []) prefixes.add(prefixOf(item))
     }
     if (isOpen) this.#open.push(at)
-    for (const head of heads) {
-      this.#longest = Math.max(this.#longest, head.length)
-      const list = this.#byHead.get(head)
+    for (const prefix of prefixes) {
+      this.#longest = Math.max(this.#longest, prefix.length)
+      const list = this.#byPrefix.get(prefix)
       if (list) list.push(at)
-      else this.#byHead.set(head, [at])
+      else this.#byPrefix.set(prefix, [at])
     }
   }
 
@@ -45,7 +46,7 @@ export class CoverIndex<T> {
       const [id] = clause.items
       if (clause.field !== 'jobid' || id === undefined) continue
       const length = Math.min(id.length, this.#longest)
-      for (let n = 0; n <= length; n++) for (const at of this.#byHead.get(id.slice(0, n)) ?? []) candidates.add(at)
+      for (let n = 0; n <= length; n++) for (const at of this.#byPrefix.get(id.slice(0, n)) ?? []) candidates.add(at)
     }
     for (const at of [...candidates].sort((a, b) => a - b)) {
       const { value, shape: wide } = this.#all[at] as { value: T; shape: Shape }

@@ -125,7 +125,7 @@ describe('rule names', () => {
 
 describe('desiredRules', () => {
   it('sums the allocations of a server’s targets by job, and keeps their order', () => {
-    const { rules, left } = desiredRules('adaptbf', 'oss01', [
+    const { rules, skipped } = desiredRules('adaptbf', 'oss01', [
       decision('OST0000', [
         ['b', 30],
         ['a', 10],
@@ -141,7 +141,7 @@ describe('desiredRules', () => {
       ['jobid={a}', 15],
       ['jobid={c}', 1],
     ])
-    expect(left.unmatchable).toBe(1)
+    expect(skipped.unmatchable).toBe(1)
   })
 
   it('wants rates that a server takes, also where several targets add up', () => {
@@ -154,7 +154,7 @@ describe('desiredRules', () => {
   it('wants nothing without a controller', () => {
     expect(desiredRules('none', 'oss01', [decision('t', [['a', 1]])])).toEqual({
       rules: [],
-      left: { unmatchable: 0, overCap: 0 },
+      skipped: { unmatchable: 0, overCap: 0 },
     })
   })
 })
@@ -162,9 +162,9 @@ describe('desiredRules', () => {
 describe('the fence on the number of rules', () => {
   it('keeps the first ones, which have the highest priority, and counts the rest', () => {
     const many = Array.from({ length: RULES_MAX + 7 }, (_, i) => [`${i}.job`, 5] as [string, number])
-    const { rules, left } = desiredRules('adaptbf', 'oss01', [decision('OST0000', many)])
+    const { rules, skipped } = desiredRules('adaptbf', 'oss01', [decision('OST0000', many)])
     expect(rules).toHaveLength(RULES_MAX)
     expect(rules[0]?.conditions).toBe('jobid={0.job}')
-    expect(left).toEqual({ unmatchable: 0, overCap: 7 })
+    expect(skipped).toEqual({ unmatchable: 0, overCap: 7 })
   })
 })

@@ -12,7 +12,7 @@ import type { Decision } from './controller.ts'
 
 export interface DesiredRule {
   readonly name: string
-  /** As sent, for example `jobid={4690.python.u1021}`. */
+  /** Conditions as sent, for example `jobid={4690.python.u1021}`. */
   readonly conditions: string
   /** RPC/s per class, integer 1..999999. */
   readonly rate: number
@@ -49,21 +49,21 @@ export function desiredRules(
   controller: ControllerName,
   server: string,
   decisions: readonly Decision[],
-): { rules: DesiredRule[]; left: { unmatchable: number; overCap: number } } {
-  if (controller === 'none') return { rules: [], left: { unmatchable: 0, overCap: 0 } }
+): { rules: DesiredRule[]; skipped: { unmatchable: number; overCap: number } } {
+  if (controller === 'none') return { rules: [], skipped: { unmatchable: 0, overCap: 0 } }
   const rates = new Map<string, number>()
   for (const d of decisions) for (const a of d.allocations) rates.set(a.jobId, (rates.get(a.jobId) ?? 0) + a.ratePerSec)
   const rules: DesiredRule[] = []
-  const left = { unmatchable: 0, overCap: 0 }
+  const skipped = { unmatchable: 0, overCap: 0 }
   for (const [jobId, rate] of rates) {
-    if (!isMatchable(jobId)) left.unmatchable++
-    else if (rules.length >= RULES_MAX) left.overCap++
+    if (!isMatchable(jobId)) skipped.unmatchable++
+    else if (rules.length >= RULES_MAX) skipped.overCap++
     else {
       const name = ruleName(controller, server, jobId)
       rules.push({ name, conditions: `jobid={${jobId}}`, rate: Math.min(RATE_MAX, rate) })
     }
   }
-  return { rules, left }
+  return { rules, skipped }
 }
 
 /**

@@ -59,7 +59,7 @@ export function checkEdit(edit: RuleEdit, server: ServerRules): Result<RuleEdit,
     }
     if (!type) return refuse('ENODEV', `TBF does not run on ${queue} of ${server.server}`)
     if (edit.verb !== 'start' || read.value.verb !== 'start') continue
-    const mishandled = read.value.parsed?.cautions.find((c) => c.ours)
+    const mishandled = read.value.parsed?.cautions.find((c) => c.isMishandled)
     if (mishandled) return fail({ errno: undefined, text: mishandled.why })
     const echo = read.value.parsed?.text ?? edit.conditions
     echoed = { ...edit, conditions: type.isList ? fullConditions(echo, type.fields) : echo }

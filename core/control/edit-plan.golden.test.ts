@@ -170,7 +170,7 @@ describe('several changes', () => {
     ])
     expect(p.notes.map((n) => n.text)).toEqual([
       'backup is replaced under the same name: sluice_9a87acb applies the new limit while backup is stopped.',
-      'Servers do not report whether backup was realtime: the rollback starts it without it.',
+      'Servers do not report whether backup was realtime: the rollback starts it without realtime.',
     ])
   })
 })
@@ -194,7 +194,7 @@ describe('a plan', () => {
     expect(unknown.notes).toEqual([
       {
         code: 'REALTIME_UNKNOWN',
-        text: 'Servers do not report whether ml_share was realtime: the rollback starts it without it.',
+        text: 'Servers do not report whether ml_share was realtime: the rollback starts it without realtime.',
       },
     ])
     const server = { ...readServer(serviceWith('tbf jobid', PRESENT)), realtime: new Map([['ml_share', true]]) }
@@ -253,7 +253,7 @@ describe('a plan', () => {
     const edit = { ...hog, conditions: 'opcode={obd_ping}' }
     expect(planEdits(readServer(service), [edit])).toMatchObject({
       commands: [],
-      refused: [{ errno: undefined, text: 'obd_ping is RPC 400: servers write outside their map of RPCs for it' }],
+      refused: [{ errno: undefined, text: 'obd_ping is RPC 400: servers write outside their opcode map for it' }],
     })
     expect(service.writeRule('start p opcode={obd_ping} rate=1').ok).toBe(true)
   })

@@ -69,9 +69,9 @@ const firstMatch = (head: readonly RuleLine[], jobId: string): string =>
   'default'
 
 /** Applies the edits one after the other, in staging order; a repeated start counts as the first one. */
-function writeAsStaged(service: Service, edits: readonly RuleEdit[], left: ReadonlySet<number>): void {
+function writeAsStaged(service: Service, edits: readonly RuleEdit[], skipped: ReadonlySet<number>): void {
   edits.forEach((e, i) => {
-    if (left.has(i)) return
+    if (skipped.has(i)) return
     for (const queue of queuesOf(e, true)) {
       const done = service.writeRule(valueOf({ ...e, queue }))
       const isRepeated = edits.slice(0, i).some((x) => x.verb === 'start' && x.name === e.name)
@@ -192,8 +192,8 @@ describe('a plan of edits', () => {
     const plain = edit.filter((e) => e.verb === 'stop' || e.rank === undefined)
     fc.assert(
       fc.property(presents, fc.array(plain, { maxLength: 7 }), (present, edits) => {
-        const others = present.filter((v) => !v.includes('ab_'))
-        const plan = planEdits(readServer(serviceWith('tbf jobid', [...others, ...CONTROLLED])), edits)
+        const foreign = present.filter((v) => !v.includes('ab_'))
+        const plan = planEdits(readServer(serviceWith('tbf jobid', [...foreign, ...CONTROLLED])), edits)
         for (const c of plan.commands) expect(c.value).not.toContain('ab_')
         started += plan.commands.filter((c) => c.verb === 'start').length
       }),

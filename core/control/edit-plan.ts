@@ -56,7 +56,7 @@ export interface EditPlan {
 
 /** Helper rules of Sluice; removed by the end of the plan unless it is interrupted. */
 const REMATCH_RULE = `${HELPER_PREFIX}rematch`
-const standInName = (rule: string): string => `${HELPER_PREFIX}${shortHash(rule).slice(0, 7)}`
+const temporaryName = (rule: string): string => `${HELPER_PREFIX}${shortHash(rule).slice(0, 7)}`
 
 /** A condition that no request matches, by the first field of the type; behind all rules and at the rate of `default` anyway. */
 const NOTHING = {
@@ -83,7 +83,7 @@ export function helpersFor(first: Field | undefined, list: readonly Item[]): Hel
       conditions: NOTHING[first ?? 'jobid'],
       rate,
     },
-    standIn: (rule) => free(standInName(rule), standInName(`${rule} again`)),
+    temporaryName: (rule) => free(temporaryName(rule), temporaryName(`${rule} again`)),
   }
 }
 
@@ -108,8 +108,8 @@ function planQueue(
   const type = typeOn(server, queue)
   if (!type) return EMPTY
   const from = queueList(rules, queue, server.realtime)
-  const mine = edits.filter(({ edit }) => queuesOf(edit, server.hp).includes(queue))
-  const { list: to, refused, ranked } = applyEdits(from, mine, !namesNone)
+  const ofQueue = edits.filter(({ edit }) => queuesOf(edit, server.hp).includes(queue))
+  const { list: to, refused, ranked } = applyEdits(from, ofQueue, !namesNone)
   const [first] = type.fields
   const ops = planList(from, to, ranked, { ...helpersFor(first, from), namesNone })
   return { from, to, refused, ops, inverse: planList(to, from, ranked, helpersFor(first, to)) }
@@ -122,12 +122,12 @@ interface Indexed {
 
 /** Note that the inverse must start rules whose realtime flag is unknown. */
 export const realtimeUnknownNote = (names: readonly string[]): string =>
-  `Servers do not report whether ${listed(names)} ${names.length === 1 ? 'was' : 'were'} realtime: the rollback starts ${names.length === 1 ? 'it' : 'them'} without it.`
+  `Servers do not report whether ${listed(names)} ${names.length === 1 ? 'was' : 'were'} realtime: the rollback starts ${names.length === 1 ? 'it' : 'them'} without realtime.`
 
 /** Rules restarted by the inverse whose realtime flag cannot be read. */
 function restartedUnknown({ from, to }: QueuePlan): string[] {
-  const kept = new Set(to.map((i) => i.id))
-  return from.filter((i) => !kept.has(i.id) && i.realtime === undefined).map((i) => i.name)
+  const remaining = new Set(to.map((i) => i.id))
+  return from.filter((i) => !remaining.has(i.id) && i.realtime === undefined).map((i) => i.name)
 }
 
 function notesOf(
@@ -139,7 +139,7 @@ function notesOf(
   const notes: PlanNote[] = []
   const ops = plans.flatMap((p) => p.ops)
   const add = (code: PlanNoteCode, text: string): void => void notes.push({ code, text })
-  const rematch = ops.find((o) => o.step === 'match anew')?.name
+  const rematch = ops.find((o) => o.step === 'match again')?.name
   if (rematch !== undefined) {
     add(
       'MATCH_ANEW',
@@ -150,7 +150,7 @@ function notesOf(
   for (const name of swapped) {
     add(
       'STAND_IN',
-      `${name} is replaced under the same name: ${standInName(name)} applies the new limit while ${name} is stopped.`,
+      `${name} is replaced under the same name: ${temporaryName(name)} applies the new limit while ${name} is stopped.`,
     )
   }
   const unknown = [...new Set(plans.flatMap(restartedUnknown))]

@@ -9,12 +9,12 @@ import { planRemoval, planRules } from './plan.ts'
 import { writtenRules } from './server-rules.ts'
 
 const JOBS = ['4690.python.u1', '4691.dd.u2', '4692.ior.u3', 'cp.500']
-const own = (job: string, rate: number): DesiredRule => ({
+const managedRule = (job: string, rate: number): DesiredRule => ({
   name: ruleName('adaptbf', 'oss01', job),
   conditions: `jobid={${job}}`,
   rate,
 })
-const OURS = new Set(JOBS.map((j) => own(j, 1).name))
+const MANAGED = new Set(JOBS.map((j) => managedRule(j, 1).name))
 
 /** Rules of an operator: started, moved and stopped between a controller's steps. */
 const operator = fc.oneof(
@@ -35,7 +35,7 @@ const operator = fc.oneof(
 )
 const decision = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...JOBS), fc.integer({ min: 1, max: 900 })), { selector: ([j]) => j })
-  .map((list) => list.map(([j, r]) => own(j, r)))
+  .map((list) => list.map(([j, r]) => managedRule(j, r)))
 const step = fc.oneof(operator, decision)
 const releases = fc.constantFrom<Release>('dev', '2.17', '2.15')
 
@@ -50,18 +50,18 @@ function decided(service: Service): (string | undefined)[] {
   const head = writtenRules(readServer(service)).filter((r) => r.queue === 'reg' && r.cpt === 0)
   return JOBS.map((job) => {
     const first = head.find((r) => r.name !== 'default' && matches(r.conditions, job))
-    return first && !OURS.has(first.name) ? first.name : undefined
+    return first && !MANAGED.has(first.name) ? first.name : undefined
   })
 }
 const foreign = (service: Service): string =>
   rulesText(service)
     .split('\n')
-    .filter((l) => !OURS.has(l.split(' ')[0] ?? ''))
+    .filter((l) => !MANAGED.has(l.split(' ')[0] ?? ''))
     .join('\n')
 
 describe('a controller among foreign rules', () => {
   it('never changes which of them decides a request, nor anything of them, whatever the two do in turn', () => {
-    let kept = 0
+    let written = 0
     fc.assert(
       fc.property(releases, fc.array(step, { maxLength: 14 }), (release, steps) => {
         const service = serviceWith('tbf jobid', [], { release })
@@ -79,13 +79,13 @@ describe('a controller among foreign rules', () => {
             expect(decided(service).map((now, i) => was[i] === undefined || was[i] === now)).not.toContain(false)
           }
           expect(foreign(service)).toBe(list)
-          kept += was.filter((w) => w !== undefined).length
+          written += was.filter((w) => w !== undefined).length
           for (const c of plan.commands) expect(c.value).toMatch(/^reg (?:start|change|stop) ab_[0-9a-f]{10}(?: |$)/)
         }
       }),
       { numRuns: 500 },
     )
-    expect(kept).toBeGreaterThan(500)
+    expect(written).toBeGreaterThan(500)
   })
 
   it('restarts the rule of a bursty job below the cap that an operator gave it meanwhile', () => {
@@ -94,10 +94,10 @@ describe('a controller among foreign rules', () => {
     const run = (desired: readonly DesiredRule[]): void => {
       for (const c of planRules('oss01', readServer(service).rules, desired).commands) write(service, c.value)
     }
-    run([own(job, 300)])
+    run([managedRule(job, 300)])
     write(service, 'start cap jobid={4690.*} rate=20')
     run([]) // idle
-    run([own(job, 500)])
+    run([managedRule(job, 500)])
     expect(decided(service)[0]).toBe('cap')
   })
 
@@ -123,14 +123,14 @@ describe('a controller among foreign rules', () => {
   })
 
   it('writes no name that is not a controller’s, whatever is wanted', () => {
-    const wanted = ['default', 'cap', 'ab_1', 'ab_0123456789x'].map((name) => ({ ...own('a', 5), name }))
+    const wanted = ['default', 'cap', 'ab_1', 'ab_0123456789x'].map((name) => ({ ...managedRule('a', 5), name }))
     expect(planRules('oss01', [], wanted)).toMatchObject({ commands: [], inverse: [] })
   })
 
   it('gets no rule if a foreign rule is the last of the list', () => {
     const service = serviceWith('tbf jobid', ['start cap jobid={4690.*} rate=20', 'change default rank=cap'])
-    const plan = planRules('oss01', readServer(service).rules, [own('cp.500', 9)])
-    expect(plan).toMatchObject({ commands: [], shut: [own('cp.500', 9).name] })
+    const plan = planRules('oss01', readServer(service).rules, [managedRule('cp.500', 9)])
+    expect(plan).toMatchObject({ commands: [], unplaceable: [managedRule('cp.500', 9).name] })
   })
 })
 
@@ -144,9 +144,9 @@ describe('fences', () => {
     )
     fc.assert(
       fc.property(fc.uniqueArray(rule, { selector: ([j]) => j }), (list) => {
-        const inForce = new Map(list.map(([j, , was]) => [own(j, 1).name, was]))
+        const inForce = new Map(list.map(([j, , was]) => [managedRule(j, 1).name, was]))
         const { rules } = fenced(
-          list.map(([j, r]) => own(j, r)),
+          list.map(([j, r]) => managedRule(j, r)),
           { ...LIVE_FENCES, rulesMax: 3 },
           { ...now, inForce },
         )
@@ -161,20 +161,20 @@ describe('fences', () => {
   })
 
   it('start a rule at no less than half of its job’s served rate', () => {
-    const { rules } = fenced([own('cp.500', 5)], LIVE_FENCES, { ...now, servedBy: () => 301 })
+    const { rules } = fenced([managedRule('cp.500', 5)], LIVE_FENCES, { ...now, servedBy: () => 301 })
     expect(rules[0]?.rate).toBe(151)
   })
 
   it('leave the model as it decides', () => {
-    const rules = JOBS.map((j, i) => own(j, i + 1))
+    const rules = JOBS.map((j, i) => managedRule(j, i + 1))
     expect(fenced(rules, MODEL_FENCES, { ...now, servedBy: () => 1e6 }).rules).toEqual(rules)
   })
 
   it('omit the jobs of the system, and count them', () => {
-    const { rules, left } = fenced([own('rsync.0', 5), own('cp.500', 5)], LIVE_FENCES, {
+    const { rules, skipped } = fenced([managedRule('rsync.0', 5), managedRule('cp.500', 5)], LIVE_FENCES, {
       ...now,
       isExempt: (r) => r.conditions === 'jobid={rsync.0}',
     })
-    expect([rules.length, left.exempt]).toEqual([1, 1])
+    expect([rules.length, skipped.exempt]).toEqual([1, 1])
   })
 })

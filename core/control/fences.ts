@@ -21,7 +21,7 @@ export interface Fences {
   readonly holdNs: number
 }
 
-/** For models, which show the controller's own behaviour: only bounds against harm that a model cannot show. */
+/** Fences for models, which show the controller's own behavior: only bounds against harm that a model cannot show. */
 export const MODEL_FENCES: Fences = {
   floorRate: 1,
   fall: 0,
@@ -31,7 +31,7 @@ export const MODEL_FENCES: Fences = {
   holdNs: 10e9,
 }
 
-/** For real servers: a wrong decision starves no job in one step, and is visible before it is written. */
+/** Fences for real servers: a wrong decision starves no job in one step, and is visible before it is written. */
 export const LIVE_FENCES: Fences = {
   floorRate: 5,
   fall: 0.5,
@@ -53,7 +53,7 @@ export interface FencedNow {
 
 export interface Fenced {
   readonly rules: readonly DesiredRule[]
-  readonly left: { readonly exempt: number; readonly overCap: number }
+  readonly skipped: { readonly exempt: number; readonly overCap: number }
 }
 
 /**
@@ -84,5 +84,5 @@ export function fenced(desired: readonly DesiredRule[], fences: Fences, now: Fen
     const to = rateWithin(r.rate, fences, inForce, inForce === undefined ? now.servedBy(r) : undefined)
     return to === r.rate ? r : { ...r, rate: to }
   })
-  return { rules, left: { exempt: desired.length - free.length, overCap: free.length - rules.length } }
+  return { rules, skipped: { exempt: desired.length - free.length, overCap: free.length - rules.length } }
 }

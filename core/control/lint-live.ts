@@ -135,10 +135,10 @@ export function slotLints(
     if (shared.length === 0 || !isLimited(job.jobId)) continue
     const rule = [...sharesOf(binder.bindJob(job))].find(([r, share]) => r && share !== 'may')?.[0]
     if (!rule || !isAbout(rule.name)) continue
-    const others = new Set(shared.flatMap((h) => [...(onHost.get(h) ?? [])]))
-    others.delete(job.jobId)
+    const neighbors = new Set(shared.flatMap((h) => [...(onHost.get(h) ?? [])]))
+    neighbors.delete(job.jobId)
     const text =
-      `${job.jobId} is limited and shares ${counted(shared.length, 'node')} with ${listed([...others])}: ` +
+      `${job.jobId} is limited and shares ${counted(shared.length, 'node')} with ${listed([...neighbors])}: ` +
       `with more than ${slots} writers on a node it takes their RPC slots`
     out.push({ code: 'SLOTS_SHARED', level: 'watch', rule: rule.name, text })
   }

@@ -11,8 +11,9 @@ import { typeOn, type ServerRules } from './server-rules.ts'
 
 /** Delay from the due time of a token until a service thread checks, on bare metal (spec/lustre-pacing 3). */
 const WAKE_UP_NS = 50_000
-/** Rates from which the loss is noticeable, and from which a rule counts as intentionally unlimited. */
+/** Rate from which the loss is noticeable, RPC/s. */
 const LOSES_FROM = 1_000
+/** Rate from which a rule counts as intentionally unlimited, RPC/s. */
 const NO_LIMIT_FROM = 100_000
 
 /** Fields of a rule that are checked. */
@@ -23,8 +24,8 @@ interface OneRule {
 }
 
 /**
- * A bucket loses the fraction of a token at each dequeue, so a saturated class runs at 1/(N + L) (spec/lustre 2.3). Realtime
- * rules lose nothing.
+ * A bucket loses the fraction of a token at each dequeue, so a saturated class runs at 1/(N + L), with the time per token N and
+ * the wake-up delay L (spec/lustre 2.3). Realtime rules lose nothing.
  */
 function rateLints({ name, rate, realtime }: OneRule): Lint[] {
   if (realtime || rate < LOSES_FROM) return []
@@ -54,7 +55,7 @@ function nameLints(name: string, server: ServerRules): Lint[] {
   return [{ code: 'NAME_TOO_LONG', level: 'bad', rule: name, text }]
 }
 
-const typeWords = (arg: string | undefined): string =>
+const typeLabel = (arg: string | undefined): string =>
   arg === undefined ? 'no TBF' : arg === '' ? 'generic tbf' : `tbf ${arg}`
 
 /** Fields that the running type does not support, and inputs that servers accept and mishandle. */
@@ -67,7 +68,7 @@ function conditionLints(edit: StartEdit, server: ServerRules): Lint[] {
     const shape = shapeOf(edit.conditions, type) ?? shapeOf(edit.conditions, { ...type, isList: false }) ?? []
     const strange = [...new Set(shape.flat().map((c) => c.field))].filter((f) => !type.fields.includes(f))
     for (const field of strange) {
-      const text = `matches by ${field}, but ${server.server} runs ${typeWords(server.tbf[queue])} on ${queue}: refused`
+      const text = `matches by ${field}, but ${server.server} runs ${typeLabel(server.tbf[queue])} on ${queue}: refused`
       out.push({ code: 'TYPE_MISMATCH', level: 'bad', rule: edit.name, text })
     }
     const joined = type.isList ? shape.flatMap((all) => all.flatMap((c) => c.items)).find((i) => i.includes('}')) : ''
@@ -77,8 +78,13 @@ function conditionLints(edit: StartEdit, server: ServerRules): Lint[] {
     }
     const read = parseRuleCommand(valueOf({ ...edit, queue }), { rules, type, hp: server.hp })
     if (!read.ok || read.value.verb !== 'start') continue
-    for (const { why, ours } of read.value.parsed?.cautions ?? []) {
-      out.push({ code: ours ? 'MISHANDLED' : 'ODD', level: ours ? 'bad' : 'watch', rule: edit.name, text: why })
+    for (const { why, isMishandled } of read.value.parsed?.cautions ?? []) {
+      out.push({
+        code: isMishandled ? 'MISHANDLED' : 'ODD',
+        level: isMishandled ? 'bad' : 'watch',
+        rule: edit.name,
+        text: why,
+      })
     }
   }
   return out

@@ -194,7 +194,7 @@ describe('remarks on a draft', () => {
       'TYPE_MISMATCH bad matches by opcode, but oss01 runs tbf jobid on reg: refused',
     ])
     expect(of({ conditions: 'opcode={obd_ping}' }, 'tbf opcode')).toEqual([
-      'MISHANDLED bad obd_ping is RPC 400: servers write outside their map of RPCs for it',
+      'MISHANDLED bad obd_ping is RPC 400: servers write outside their opcode map for it',
     ])
     const long = 'a'.repeat(32)
     expect(of({ conditions: `jobid={${long}}` })).toEqual(['ODD watch job ids have at most 31 bytes, this has 32'])

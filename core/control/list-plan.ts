@@ -13,12 +13,11 @@
  * A server reclassifies existing classes only when a rule is started (measured part 2, 4): after moves a rule that matches nothing is
  * started and stopped, unless another start follows anyway, and rates are raised only after that.
  */
-import { keptRules } from './kept-rules.ts'
 import type { Item } from './rule-edit.ts'
 import { DEFAULT_RULE } from './server-rules.ts'
 
 /** Steps of a plan in their order; commands of two queues are merged step by step. */
-export const STEPS = ['lower', 'put in', 'take out', 'swap', 'match anew', 'raise'] as const
+export const STEPS = ['lower', 'put in', 'take out', 'swap', 'match again', 'raise'] as const
 export type Step = (typeof STEPS)[number]
 
 /** One command without its queue. */
@@ -37,7 +36,7 @@ export interface HelperRules {
   /** A rule that matches nothing, with its conditions and rate; started last in the list and stopped again. */
   readonly rematch: { readonly name: string; readonly conditions: string; readonly rate: number }
   /** Name of the rule that holds the limit of another while that is replaced under the same name. */
-  readonly standIn: (name: string) => string
+  readonly temporaryName: (name: string) => string
   /** True if new rules at the top are started without naming an existing one, because that may be stopped at any time. */
   readonly namesNone?: boolean
 }
@@ -64,9 +63,45 @@ const changeOp = (step: Step, name: string, rate: number | undefined, rank?: str
 })
 
 /** Returns the slot of each rule: the number of kept rules before it. Rules of one slot may be in any order among the kept ones. */
-function slots(list: readonly Item[], kept: ReadonlySet<number>): Map<number, number> {
+function slots(list: readonly Item[], unmoved: ReadonlySet<number>): Map<number, number> {
   let slot = 0
-  return new Map(list.map((i) => [i.id, kept.has(i.id) ? slot++ : slot]))
+  return new Map(list.map((i) => [i.id, unmoved.has(i.id) ? slot++ : slot]))
+}
+
+/**
+ * Returns the ids of the rules that keep their place when a list becomes another one, so that the fewest rules are moved: the heaviest set
+ * with the same order in both lists. All rules with a requested place together weigh less than one other rule, so an unrelated rule is
+ * never moved in their place.
+ *
+ * @complexity O(n log n) for n rules in both lists.
+ */
+function unmovedRules(from: readonly Item[], to: readonly Item[], movable: ReadonlySet<number>): Set<number> {
+  const place = new Map(to.map((i, at) => [i.id, at]))
+  const common = from.filter((i) => place.has(i.id))
+  // Prefix-maximum tree over places in `to`: the best chain that ends at or before a place.
+  const tree: ({ weight: number; last: number } | undefined)[] = Array.from({ length: to.length + 1 })
+  const before: number[] = []
+  const best = (at: number): { weight: number; last: number } => {
+    let out = { weight: 0, last: -1 }
+    for (let i = at; i > 0; i -= i & -i) {
+      const t = tree[i]
+      if (t && t.weight > out.weight) out = t
+    }
+    return out
+  }
+  common.forEach((item, k) => {
+    const at = (place.get(item.id) as number) + 1
+    const chain = best(at - 1)
+    before[k] = chain.last
+    const weight = chain.weight + (movable.has(item.id) ? 1 : common.length + 1)
+    for (let i = at; i <= to.length; i += i & -i) {
+      const t = tree[i]
+      if (!t || weight > t.weight) tree[i] = { weight, last: k }
+    }
+  })
+  const unmoved = new Set<number>()
+  for (let k = best(to.length).last; k >= 0; k = before[k] as number) unmoved.add((common[k] as Item).id)
+  return unmoved
 }
 
 class ListPlan {
@@ -76,7 +111,7 @@ class ListPlan {
   readonly #helpers: HelperRules
   readonly #old: ReadonlyMap<number, Item>
   readonly #next: ReadonlyMap<number, Item>
-  readonly #kept: ReadonlySet<number>
+  readonly #unmoved: ReadonlySet<number>
   /** Rules of one name, one stopped and one started. */
   readonly #swapped: ReadonlySet<number>
   readonly #raised = new Set<number>()
@@ -91,34 +126,34 @@ class ListPlan {
     this.#helpers = helpers
     this.#old = new Map(from.map((i) => [i.id, i]))
     this.#next = new Map(to.map((i) => [i.id, i]))
-    this.#kept = keptRules(from, to, movable)
+    this.#unmoved = unmovedRules(from, to, movable)
     const oldNames = new Set(from.map((i) => i.name))
     this.#swapped = new Set(to.filter((i) => !this.#old.has(i.id) && oldNames.has(i.name)).map((i) => i.id))
     this.#state = from.map(({ id, name }) => ({ id, name }))
-    this.#placed = new Set(this.#kept)
+    this.#placed = new Set(this.#unmoved)
   }
 
   make(): Op[] {
-    const was = slots(this.#from, this.#kept)
-    const will = slots(this.#to, this.#kept)
-    const isMoved = (i: Item): boolean => this.#old.has(i.id) && this.#next.has(i.id) && !this.#kept.has(i.id)
-    const goesUp = (i: Item): boolean => isMoved(i) && (will.get(i.id) as number) < (was.get(i.id) as number)
-    const goesDown = (i: Item): boolean => isMoved(i) && !goesUp(i)
-    const putIn = this.#to.filter((i) => !this.#old.has(i.id) || goesUp(i))
-    const isOnly = putIn.length === 1 && !this.#from.some(goesDown)
+    const was = slots(this.#from, this.#unmoved)
+    const will = slots(this.#to, this.#unmoved)
+    const isMoved = (i: Item): boolean => this.#old.has(i.id) && this.#next.has(i.id) && !this.#unmoved.has(i.id)
+    const isRaised = (i: Item): boolean => isMoved(i) && (will.get(i.id) as number) < (was.get(i.id) as number)
+    const isLowered = (i: Item): boolean => isMoved(i) && !isRaised(i)
+    const putIn = this.#to.filter((i) => !this.#old.has(i.id) || isRaised(i))
+    const isOnly = putIn.length === 1 && !this.#from.some(isLowered)
     this.#lower()
     const first = this.#startFirst()
     for (const i of putIn) {
       if (first.has(i.id)) continue
-      if (goesUp(i)) this.#move('put in', i, isOnly)
+      if (isRaised(i)) this.#move('put in', i, isOnly)
       else this.#start(i)
     }
     for (const i of this.#from.toReversed()) {
-      if (goesDown(i)) this.#move('take out', this.#next.get(i.id) as Item, false)
+      if (isLowered(i)) this.#move('take out', this.#next.get(i.id) as Item, false)
       else if (!this.#next.has(i.id)) this.#stop(i)
     }
     this.#swap()
-    this.#matchAnew()
+    this.#rematch()
     this.#raise()
     return this.ops
   }
@@ -132,7 +167,7 @@ class ListPlan {
 
   #lower(): void {
     for (const to of this.#to) {
-      if (!this.#kept.has(to.id)) continue
+      if (!this.#unmoved.has(to.id)) continue
       const { differs, isRaise } = this.#rateOf(to)
       if (differs && !isRaise) this.ops.push(changeOp('lower', to.name, to.rate))
     }
@@ -191,7 +226,7 @@ class ListPlan {
   }
 
   #startedAs(i: Item): string {
-    return this.#swapped.has(i.id) ? this.#helpers.standIn(i.name) : i.name
+    return this.#swapped.has(i.id) ? this.#helpers.temporaryName(i.name) : i.name
   }
 
   #start(i: Item): void {
@@ -223,17 +258,17 @@ class ListPlan {
   #swap(): void {
     for (const i of this.#to) {
       if (!this.#swapped.has(i.id)) continue
-      const standIn = this.#helpers.standIn(i.name)
-      this.ops.push(startOp('swap', i, standIn), stopOp('swap', standIn))
+      const temporary = this.#helpers.temporaryName(i.name)
+      this.ops.push(startOp('swap', i, temporary), stopOp('swap', temporary))
     }
   }
 
-  #matchAnew(): void {
+  #rematch(): void {
     const lastMove = this.ops.findLastIndex((o) => o.text.includes(' rank=') && o.verb === 'change' && !isDefault(o))
     if (lastMove < 0 || this.ops.findLastIndex((o) => o.verb === 'start') > lastMove) return
     const { rematch } = this.#helpers
     const rule = { ...rematch, realtime: false }
-    this.ops.push(startOp('match anew', rule, DEFAULT_RULE), stopOp('match anew', rematch.name))
+    this.ops.push(startOp('match again', rule, DEFAULT_RULE), stopOp('match again', rematch.name))
   }
 }
 

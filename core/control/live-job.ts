@@ -15,7 +15,7 @@ export interface LiveJob {
   /** Servers that it sends to, and their targets. */
   readonly servers: readonly string[]
   readonly targets?: readonly string[] | undefined
-  /** RPC/s now, all servers. */
+  /** Mean RPC/s over the last minutes, all servers; 0 for an idle job. */
   readonly rpcs: number
   /** True if it is root's, or its id does not exclude that: controllers never limit it. */
   readonly isSystem?: boolean | undefined

@@ -72,7 +72,7 @@ export function previewOf({ from, to, ops }: BeforeAfter): PreviewLine[] {
   const old = new Map(from.map((i) => [i.id, i]))
   const changed = changedBy(ops)
   const out: PreviewLine[] = []
-  const gone = (i: Item): PreviewLine => ({
+  const removed = (i: Item): PreviewLine => ({
     kind: 'del',
     rank: undefined,
     name: i.name,
@@ -87,11 +87,11 @@ export function previewOf({ from, to, ops }: BeforeAfter): PreviewLine[] {
     before.set(heir, [...(before.get(heir) ?? []), i])
   })
   to.forEach((i, at) => {
-    out.push(...(before.get(i.id) ?? []).map(gone))
+    out.push(...(before.get(i.id) ?? []).map(removed))
     const was = old.get(i.id)
-    if (was && changed.rates.has(i.name)) out.push(gone(was))
+    if (was && changed.rates.has(i.name)) out.push(removed(was))
     const kind = !was ? 'add' : changed.names.has(i.name) ? 'mod' : ''
     out.push({ kind, rank: at + 1, name: i.name, conditions: i.conditions, rate: i.rate })
   })
-  return [...out, ...(before.get(undefined) ?? []).map(gone)]
+  return [...out, ...(before.get(undefined) ?? []).map(removed)]
 }

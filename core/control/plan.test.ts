@@ -8,7 +8,7 @@ import { compareReadBack, planRemoval, planRules, type PlanCommand } from './pla
 type Service = NrsService<{ readonly jobId: string; readonly nid: string }>
 
 const JOBS = ['4690.python.u1021', 'dd.500', 'a=b', '~x', 'rank:1', 'x@y', '-rf', 'i.j']
-const own = (job: string, rate: number): DesiredRule => ({
+const managedRule = (job: string, rate: number): DesiredRule => ({
   name: ruleName('adaptbf', 'oss01', job),
   conditions: `jobid={${job}}`,
   rate,
@@ -26,8 +26,8 @@ const textOf = (service: Service): string => {
 }
 const withoutRefs = (service: Service): string => textOf(service).replaceAll(/, ref \d+$/gm, '')
 const read = (service: Service): RuleLine[] => parseNrsTbfRule(textOf(service)).rules
-const OWN = new Set(JOBS.map((job) => own(job, 1).name))
-const isForeign = (r: RuleLine): boolean => !OWN.has(r.name)
+const MANAGED = new Set(JOBS.map((job) => managedRule(job, 1).name))
+const isForeign = (r: RuleLine): boolean => !MANAGED.has(r.name)
 const liveSum = (service: Service): number =>
   read(service)
     .filter((r) => r.queue === 'reg' && r.cpt === 0 && !isForeign(r))
@@ -44,7 +44,7 @@ function serviceWith(rules: readonly DesiredRule[]): Service {
 
 const rate = fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: RATE_MAX }))
 const someJobs = fc.uniqueArray(fc.tuple(fc.constantFrom(...JOBS), rate), { selector: ([job]) => job })
-const ours = someJobs.map((list) => list.map(([job, r]) => own(job, r)))
+const managedRules = someJobs.map((list) => list.map(([job, r]) => managedRule(job, r)))
 const foreign = fc
   .uniqueArray(fc.tuple(fc.constantFrom('admin', 'zz', 'ab_', 'ab_123', 'st_0123456789a'), rate), {
     selector: ([name]) => name,
@@ -53,13 +53,13 @@ const foreign = fc
 /** Rules on a server: controllers' own, some with modified conditions, mixed with foreign ones. */
 const present = fc
   .tuple(
-    ours,
+    managedRules,
     foreign,
     fc.array(fc.nat(), { minLength: 20, maxLength: 20 }),
     fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
   )
-  .map(([mine, theirs, order, isTouched]) =>
-    [...mine.map((r, i) => (isTouched[i] ? r : { ...r, conditions: `${r.conditions},jobid={other}` })), ...theirs]
+  .map(([managed, foreign, order, isTouched]) =>
+    [...managed.map((r, i) => (isTouched[i] ? r : { ...r, conditions: `${r.conditions},jobid={other}` })), ...foreign]
       .map((r, i) => ({ r, key: order[i] ?? 0 }))
       .sort((a, b) => a.key - b.key)
       .map(({ r }) => r),
@@ -75,7 +75,7 @@ const apply = (service: Service, commands: readonly PlanCommand[], each: () => v
 describe('planRules', () => {
   it('leaves exactly the desired rules of our own, and foreign ones as and where they were', () => {
     fc.assert(
-      fc.property(present, ours, (before, desired) => {
+      fc.property(present, managedRules, (before, desired) => {
         const service = serviceWith(before)
         const foreignBefore = read(service).filter(isForeign)
         const plan = planRules('oss01', read(service), desired)
@@ -83,7 +83,7 @@ describe('planRules', () => {
         const after = read(service)
         expect(after.filter(isForeign)).toEqual(foreignBefore)
         for (const cpt of [0, 1]) {
-          const mine = after.filter((r) => r.queue === 'reg' && r.cpt === cpt && !isForeign(r))
+          const managed = after.filter((r) => r.queue === 'reg' && r.cpt === cpt && !isForeign(r))
           const wanted = desired.map(({ name, conditions, rate: r }) => ({
             queue: 'reg',
             cpt,
@@ -93,7 +93,7 @@ describe('planRules', () => {
             ref: 0,
           }))
           const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1)
-          expect([...mine].sort(byName)).toEqual(wanted.sort(byName))
+          expect([...managed].sort(byName)).toEqual(wanted.sort(byName))
         }
         expect(compareReadBack(plan, after)).toEqual([])
         expect([...plan.expected.values()]).toEqual(desired)
@@ -104,7 +104,7 @@ describe('planRules', () => {
 
   it('is undone by its inverse, to the byte', () => {
     fc.assert(
-      fc.property(present, ours, (before, desired) => {
+      fc.property(present, managedRules, (before, desired) => {
         const service = serviceWith(before)
         const text = withoutRefs(service)
         const plan = planRules('oss01', read(service), desired)
@@ -118,7 +118,7 @@ describe('planRules', () => {
 
   it('never lets the sum of live rates rise above that of before and after, forth and back', () => {
     fc.assert(
-      fc.property(present, ours, (before, desired) => {
+      fc.property(present, managedRules, (before, desired) => {
         const service = serviceWith(before)
         const plan = planRules('oss01', read(service), desired)
         const bound = Math.max(
@@ -135,7 +135,7 @@ describe('planRules', () => {
 
   it('sends nothing for a rule that is right, so its classes keep their buckets', () => {
     fc.assert(
-      fc.property(ours, fc.nat(8), rate, (desired, which, other) => {
+      fc.property(managedRules, fc.nat(8), rate, (desired, which, other) => {
         const service = serviceWith(desired)
         const same = planRules('oss01', read(service), desired)
         expect([same.commands, same.inverse, same.diff]).toEqual([[], [], []])
@@ -151,8 +151,13 @@ describe('planRules', () => {
   })
 
   it('stops first, then lowers, then raises, and starts the highest priority last, so that it is first in the list', () => {
-    const service = serviceWith([own('dd.500', 10), own('a=b', 50), own('~x', 5)])
-    const plan = planRules('oss01', read(service), [own('i.j', 9), own('rank:1', 8), own('~x', 6), own('a=b', 40)])
+    const service = serviceWith([managedRule('dd.500', 10), managedRule('a=b', 50), managedRule('~x', 5)])
+    const plan = planRules('oss01', read(service), [
+      managedRule('i.j', 9),
+      managedRule('rank:1', 8),
+      managedRule('~x', 6),
+      managedRule('a=b', 40),
+    ])
     const name = (job: string): string => ruleName('adaptbf', 'oss01', job)
     expect(plan.commands.map((c) => c.value)).toEqual([
       `reg stop ${name('dd.500')}`,
@@ -182,8 +187,8 @@ describe('planRules', () => {
       cpt: 0,
       ref: 1,
     })
-    const a = own('dd.500', 10)
-    const b = own('i.j', 20)
+    const a = managedRule('dd.500', 10)
+    const b = managedRule('i.j', 20)
     const plan = planRules('oss01', [a, b].map(printed), [a])
     expect(plan.commands.map((c) => c.value)).toEqual([`reg stop ${b.name}`])
     expect(plan.inverse.map((c) => c.value)).toEqual([`reg start ${b.name} jobid={i.j} rate=20`])
@@ -192,8 +197,8 @@ describe('planRules', () => {
 
   it('looks at the regular queue of CPT 0 only', () => {
     const elsewhere: RuleLine[] = [
-      { ...own('dd.500', 1), queue: 'hp', cpt: 0, ref: 0 },
-      { ...own('i.j', 1), queue: 'reg', cpt: 1, ref: 0 },
+      { ...managedRule('dd.500', 1), queue: 'hp', cpt: 0, ref: 0 },
+      { ...managedRule('i.j', 1), queue: 'reg', cpt: 1, ref: 0 },
     ]
     expect(planRemoval('oss01', elsewhere).commands).toEqual([])
   })
@@ -214,7 +219,7 @@ describe('planRemoval', () => {
 
 describe('compareReadBack', () => {
   it('names missing, different and leftover rules', () => {
-    const [a, b, c, d] = ['dd.500', 'i.j', 'x@y', '-rf'].map((job) => own(job, 5)) as [
+    const [a, b, c, d] = ['dd.500', 'i.j', 'x@y', '-rf'].map((job) => managedRule(job, 5)) as [
       DesiredRule,
       DesiredRule,
       DesiredRule,

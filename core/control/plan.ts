@@ -34,8 +34,8 @@ export interface Plan {
   readonly diff: readonly DiffLine[]
   /** Controllers' rules after the plan, by name, as expected in the read-back. */
   readonly expected: ReadonlyMap<string, DesiredRule>
-  /** Wanted rules without a place, because a foreign rule is last. */
-  readonly shut: readonly string[]
+  /** Wanted rules that cannot be placed, because a foreign rule is last. */
+  readonly unplaceable: readonly string[]
 }
 
 const stop = (rule: string): PlanCommand => ({ verb: 'stop', rule, value: `reg stop ${rule}` })
@@ -51,7 +51,7 @@ const start = (r: DesiredRule, rank?: string): PlanCommand => ({
 })
 /** Servers up to 2.17.0 print a rule of `tbf jobid` without the field; controllers' rules match by nothing else. */
 const conditionsOf = (r: RuleLine): string => (r.conditions.startsWith('{') ? `jobid=${r.conditions}` : r.conditions)
-const ownRules = (present: readonly RuleLine[]): Map<string, RuleLine> =>
+const controllerRules = (present: readonly RuleLine[]): Map<string, RuleLine> =>
   new Map(
     present
       .filter((r) => r.queue === 'reg' && r.cpt === 0 && isControllerRule(r.name))
@@ -73,10 +73,10 @@ const line = (r: DesiredRule): string => `${r.name} ${r.conditions} ${r.rate}`
  */
 export function planRules(server: string, present: readonly RuleLine[], desired: readonly DesiredRule[]): Plan {
   const list = present.filter((r) => r.queue === 'reg' && r.cpt === 0)
-  const ours = ownRules(present)
+  const current = controllerRules(present)
   // Writes only names of controllers' rules: never `default`, never a foreign rule.
-  const mine = desired.filter((r) => isControllerRule(r.name))
-  const wanted = new Map(mine.map((r) => [r.name, r]))
+  const valid = desired.filter((r) => isControllerRule(r.name))
+  const wanted = new Map(valid.map((r) => [r.name, r]))
   const stops: PlanCommand[] = []
   const lowers: PlanCommand[] = []
   const raises: PlanCommand[] = []
@@ -87,7 +87,7 @@ export function planRules(server: string, present: readonly RuleLine[], desired:
   const restops: PlanCommand[] = []
   const diff: DiffLine[] = []
 
-  for (const [name, r] of ours) {
+  for (const [name, r] of current) {
     const want = wanted.get(name)
     // A rule with other conditions is another rule under the same name: it is replaced.
     if (want?.conditions === r.conditions) continue
@@ -97,8 +97,8 @@ export function planRules(server: string, present: readonly RuleLine[], desired:
     restarts.unshift(start({ name, conditions: r.conditions, rate: r.rate }, next?.name))
     diff.push({ kind: 'del', text: line(r) })
   }
-  for (const want of mine) {
-    const have = ours.get(want.name)
+  for (const want of valid) {
+    const have = current.get(want.name)
     if (have?.conditions !== want.conditions || have.rate === want.rate) continue
     const isLower = want.rate < have.rate
     ;(isLower ? lowers : raises).push(change(want.name, want.rate))
@@ -108,16 +108,16 @@ export function planRules(server: string, present: readonly RuleLine[], desired:
   const stopped = new Set(stops.map((c) => c.rule))
   const tail = tailOf(list)?.filter((name) => !stopped.has(name))
   const behind = new Set(tail)
-  const shut: string[] = []
+  const unplaceable: string[] = []
   /** Rule to start before; the next one in order of priority, if it is behind the foreign ones. */
   let next = behind.has(DEFAULT_RULE) ? DEFAULT_RULE : tail?.[0]
-  for (const want of mine.toReversed()) {
-    if (ours.get(want.name)?.conditions === want.conditions) {
+  for (const want of valid.toReversed()) {
+    if (current.get(want.name)?.conditions === want.conditions) {
       if (behind.has(want.name)) next = want.name
       continue
     }
     if (tail && next === undefined) {
-      shut.push(want.name)
+      unplaceable.push(want.name)
       wanted.delete(want.name)
       continue
     }
@@ -131,7 +131,7 @@ export function planRules(server: string, present: readonly RuleLine[], desired:
   }
   const commands = [...stops, ...lowers, ...raises, ...starts]
   const inverse = [...restops, ...backLower, ...backRaise, ...restarts]
-  return { server, commands, inverse, diff, expected: wanted, shut }
+  return { server, commands, inverse, diff, expected: wanted, unplaceable }
 }
 
 /** Plan that removes every controller's rule from a server. */
@@ -144,7 +144,7 @@ export const planRemoval = (server: string, present: readonly RuleLine[]): Plan 
  */
 export function compareReadBack(plan: Plan, present: readonly RuleLine[]): string[] {
   const out: string[] = []
-  const found = ownRules(present)
+  const found = controllerRules(present)
   for (const [name, want] of plan.expected) {
     const have = found.get(name)
     if (!have) out.push(`${name} is missing`)

@@ -6,7 +6,7 @@ import { disagreements } from './queue-list.ts'
 import { planPolicy, type PolicyPlan, type PolicyStep } from './policy-plan.ts'
 
 const RULES = ['start backup jobid={backup.*} rate=50', 'start ml jobid={ml.*} rate=300']
-const words = (steps: readonly PolicyStep[]): string[] =>
+const textsOf = (steps: readonly PolicyStep[]): string[] =>
   steps.map((s) => (s.kind === 'write' ? `${s.parameter}=${s.value}` : `wait ${s.policy} ${s.queues.join(' ')}`))
 
 function carryOut(service: Service, steps: readonly PolicyStep[]): void {
@@ -45,13 +45,13 @@ describe('a change of policy', () => {
       notes: ['TBF limits every class to 10\u202f000 RPC/s unless a rule sets another rate.'],
       refused: undefined,
     })
-    expect(words(plan(serviceWith('fifo', []), 'tbf', '').steps)).toEqual(['nrs_policies=tbf'])
+    expect(textsOf(plan(serviceWith('fifo', []), 'tbf', '').steps)).toEqual(['nrs_policies=tbf'])
   })
 
   it('from type to type is direct if servers wait for queued RPCs, and names the lost rules', () => {
     const p = plan(serviceWith('tbf jobid', RULES), 'tbf', 'nid')
-    expect(words(p.steps)).toEqual(['nrs_policies=tbf nid'])
-    expect(words(p.inverse)).toEqual([
+    expect(textsOf(p.steps)).toEqual(['nrs_policies=tbf nid'])
+    expect(textsOf(p.inverse)).toEqual([
       'nrs_policies=tbf jobid',
       'nrs_tbf_rule=start backup jobid={backup.*} rate=50',
       'nrs_tbf_rule=start ml jobid={ml.*} rate=300',
@@ -59,14 +59,14 @@ describe('a change of policy', () => {
     expect(p.lost).toEqual(['ml jobid={ml.*} 300', 'backup jobid={backup.*} 50'])
     expect(p.notes).toEqual([
       '2 rules are lost: ml jobid={ml.*} 300, backup jobid={backup.*} 50.',
-      'Servers do not report whether ml, backup were realtime: the rollback starts them without it.',
+      'Servers do not report whether ml, backup were realtime: the rollback starts them without realtime.',
     ])
   })
 
   it('goes through fifo and waits on releases that lose queued RPCs, in both directions', () => {
     const p = plan(serviceWith('tbf jobid', RULES, { release: '2.15' }), 'tbf', 'nid')
-    expect(words(p.steps)).toEqual(['nrs_policies=fifo', 'wait tbf reg hp', 'nrs_policies=tbf nid'])
-    expect(words(p.inverse).slice(0, 3)).toEqual(['nrs_policies=fifo', 'wait tbf reg hp', 'nrs_policies=tbf jobid'])
+    expect(textsOf(p.steps)).toEqual(['nrs_policies=fifo', 'wait tbf reg hp', 'nrs_policies=tbf nid'])
+    expect(textsOf(p.inverse).slice(0, 3)).toEqual(['nrs_policies=fifo', 'wait tbf reg hp', 'nrs_policies=tbf jobid'])
     expect(p.notes[1]).toBe(
       'A direct change of type loses queued RPCs on this release: fifo first, then TBF once it is stopped.',
     )
@@ -78,7 +78,7 @@ describe('a change of policy', () => {
       for (let i = 0; i < 8; i++) service.enqueue(0, 0, 'reg', { jobId: 'a', nid: '0@lo' })
       return plan(service, 'fifo', '')
     }
-    expect(words(queued('dev').steps)).toEqual(['nrs_policies=fifo reg', 'wait tbf reg'])
+    expect(textsOf(queued('dev').steps)).toEqual(['nrs_policies=fifo reg', 'wait tbf reg'])
     expect(queued('dev').notes.at(-1)).toBe('8 queued RPCs pass at once, without limit.')
     expect(queued('2.15').notes.at(-1)).toMatch(
       /^8 queued RPCs leave at the rates of their rules before TBF is stopped: about \d+ s, \d+ s if all are of the slowest rule\.$/,

@@ -71,8 +71,8 @@ const writePolicy = (value: string): PolicyStep => ({ kind: 'write', parameter: 
 
 /** Value that selects a policy on a queue; without selector for both. */
 function policyValue({ name, arg }: PolicyChoice, queue: QueueChoice): string {
-  const words = [name, queue === 'both' ? '' : queue, arg]
-  return words.filter((w) => w !== '').join(' ')
+  const parts = [name, queue === 'both' ? '' : queue, arg]
+  return parts.filter((w) => w !== '').join(' ')
 }
 
 /** Text form of a policy: `tbf jobid`. */
@@ -127,8 +127,8 @@ export function restoreRules(
 }
 
 function lostRules(rules: readonly RuleLine[], queues: readonly Queue[]): string[] {
-  const mine = rules.filter((r) => queues.includes(r.queue) && r.name !== DEFAULT_RULE)
-  return [...new Set(mine.map((r) => `${r.name} ${r.conditions} ${r.rate}`))]
+  const lost = rules.filter((r) => queues.includes(r.queue) && r.name !== DEFAULT_RULE)
+  return [...new Set(lost.map((r) => `${r.name} ${r.conditions} ${r.rate}`))]
 }
 
 function refusal(
@@ -216,10 +216,10 @@ export function planQueuePolicies(
     return { ...NONE, server: server.server, notes: [`${server.server} runs ${running} already; its rules stay.`] }
   }
   const was = wanted.map(({ queue }) => ({ queue, policy: policyOf(policies, queue) }))
-  const left = was.filter((c) => c.policy.name === 'tbf').map((c) => c.queue)
+  const leavingTbf = was.filter((c) => c.policy.name === 'tbf').map((c) => c.queue)
   const toTbf = wanted.filter((w) => w.policy.name === 'tbf').map((w) => w.queue)
-  const fromType = left.filter((q) => toTbf.includes(q))
-  const drained = left.filter((q) => !toTbf.includes(q))
+  const fromType = leavingTbf.filter((q) => toTbf.includes(q))
+  const drained = leavingTbf.filter((q) => !toTbf.includes(q))
   const waitFor = (queues: readonly Queue[]): PolicyStep[] =>
     queues.length === 0 ? [] : [{ kind: 'wait', policy: 'tbf', queues }]
   const fifo = fromType.map((queue) => ({ queue, policy: { name: 'fifo', arg: '' } }))
@@ -228,11 +228,11 @@ export function planQueuePolicies(
   const between = isGuarded ? [...select(fifo), ...waitFor(fromType)] : []
   const steps = [...between, ...select(wanted), ...waitFor(drained)]
   const rules = writtenRules(server)
-  const inverse = [...between, ...select(was), ...restoreRules(server, rules, left)]
-  const lost = lostRules(rules, left)
-  const notes = policyNotes(server, rules, lost, left, isGuarded)
-  const drain = drainOf(server, policies, left)
-  if (toTbf.some((q) => !left.includes(q))) {
+  const inverse = [...between, ...select(was), ...restoreRules(server, rules, leavingTbf)]
+  const lost = lostRules(rules, leavingTbf)
+  const notes = policyNotes(server, rules, lost, leavingTbf, isGuarded)
+  const drain = drainOf(server, policies, leavingTbf)
+  if (toTbf.some((q) => !leavingTbf.includes(q))) {
     notes.push(`TBF limits every class to ${grouped(LUSTRE_DEFAULTS.rate)} RPC/s unless a rule sets another rate.`)
   }
   const runsTbf = (q: Queue): boolean => {
@@ -291,7 +291,7 @@ function policyNotes(
   server: ServerRules,
   rules: readonly RuleLine[],
   lost: readonly string[],
-  left: readonly Queue[],
+  leavingTbf: readonly Queue[],
   isBetween: boolean,
 ): string[] {
   const notes: string[] = []
@@ -301,11 +301,11 @@ function policyNotes(
     notes.push('A direct change of type loses queued RPCs on this release: fifo first, then TBF once it is stopped.')
   }
   const unknown = rules.filter(
-    (r) => left.includes(r.queue) && r.name !== DEFAULT_RULE && !server.realtime?.has(r.name),
+    (r) => leavingTbf.includes(r.queue) && r.name !== DEFAULT_RULE && !server.realtime?.has(r.name),
   )
   const names = [...new Set(unknown.map((r) => r.name))]
   if (names.length > 0) notes.push(realtimeUnknownNote(names))
-  const uneven = left.flatMap((q) => disagreements(rules, q))
+  const uneven = leavingTbf.flatMap((q) => disagreements(rules, q))
   if (uneven.length > 0) notes.push(`${uneven.map((u) => u.text).join('; ')}. The rollback makes the CPTs equal.`)
   return notes
 }

@@ -53,8 +53,8 @@ describe('a read-back', () => {
 
 describe('rules of a controller', () => {
   it('may appear, disappear and move in a read-back', () => {
-    const own = ['start ab_0000000002 jobid={y} rate=9', 'start ab_0000000001 jobid={x} rate=9']
-    const service = serviceWith('tbf jobid', [...PRESENT, ...own])
+    const managed = ['start ab_0000000002 jobid={y} rate=9', 'start ab_0000000001 jobid={x} rate=9']
+    const service = serviceWith('tbf jobid', [...PRESENT, ...managed])
     const plan = planEdits(readServer(service), [
       { verb: 'start', name: 'n', conditions: 'jobid={n}', rate: 1, queue: 'both' },
       { verb: 'change', name: 'b', rank: 'a', queue: 'both' },
@@ -74,8 +74,8 @@ describe('rules of a controller', () => {
 describe('drift', () => {
   it('is nothing among servers that are alike, and where rules are decided server by server', () => {
     expect(driftOf([server('oss01', PRESENT), server('oss02', PRESENT)])).toEqual([])
-    const own = [server('oss01', [...PRESENT, 'start p jobid={p} rate=1']), server('oss02', PRESENT)]
-    expect(driftOf(own, (rule) => rule === 'p')).toEqual([])
+    const expected = [server('oss01', [...PRESENT, 'start p jobid={p} rate=1']), server('oss02', PRESENT)]
+    expect(driftOf(expected, (rule) => rule === 'p')).toEqual([])
   })
 
   it('names the servers that differ, and how', () => {

@@ -17,12 +17,12 @@ const placeOf = (queue: Queue, cpts: readonly number[], all: readonly number[]):
 /** Returns the difference of one rule in one head; undefined if it is as expected. */
 function differenceOf(
   name: string,
-  isOurs: boolean,
+  isManaged: boolean,
   w: RuleLine | undefined,
   h: RuleLine | undefined,
 ): string | undefined {
-  if (!w) return h && `${name} ${isOurs ? 'is still there' : 'is new'}`
-  if (!h) return `${name} ${isOurs ? 'is missing' : 'is gone'}`
+  if (!w) return h && `${name} ${isManaged ? 'is still there' : 'is new'}`
+  if (!h) return `${name} ${isManaged ? 'is missing' : 'is gone'}`
   if (w.conditions !== h.conditions) return `${name} matches ${h.conditions}, not ${w.conditions}`
   if (w.rate !== h.rate) return `${name} has rate ${h.rate}, not ${w.rate}`
   return undefined
@@ -50,36 +50,37 @@ export function compareHeads(
   touched: readonly string[],
   present: ReadableRules,
 ): ReadBack {
-  const ours = new Set(touched)
+  const managed = new Set(touched)
   const read = writtenRules(present)
-  const found = { ours: new Map<string, number[]>(), foreign: new Map<string, number[]>() }
+  const found = { managed: new Map<string, number[]>(), foreign: new Map<string, number[]>() }
   const out: ReadBack & { differences: string[]; foreign: string[] } = { differences: [], foreign: [] }
   for (const queue of QUEUES) {
     const cpts = [...new Set([...cptsOf(expected, queue), ...cptsOf(read, queue)])].sort((a, b) => a - b)
-    found.ours.clear()
+    found.managed.clear()
     found.foreign.clear()
     for (const cpt of cpts) {
       const want = headOf(expected, queue, cpt)
       const have = headOf(read, queue, cpt)
       const wants = byName(want)
       const has = byName(have)
-      const add = (isOurs: boolean, text: string | undefined): void => {
-        const list = isOurs ? found.ours : found.foreign
+      const add = (isManaged: boolean, text: string | undefined): void => {
+        const list = isManaged ? found.managed : found.foreign
         if (text !== undefined) list.set(text, [...(list.get(text) ?? []), cpt])
       }
       for (const name of new Set([...wants.keys(), ...has.keys()])) {
-        const isOurs = ours.has(name) || isHelperRule(name)
-        add(isOurs, differenceOf(name, isOurs, wants.get(name), has.get(name)))
+        const isManaged = managed.has(name) || isHelperRule(name)
+        add(isManaged, differenceOf(name, isManaged, wants.get(name), has.get(name)))
       }
       // Order is compared among the rules present in both. Controllers stop and restart their rules, at the top of the list.
       const inBoth = ({ name }: RuleLine): boolean =>
-        wants.has(name) && has.has(name) && (ours.has(name) || !isControllerRule(name))
+        wants.has(name) && has.has(name) && (managed.has(name) || !isControllerRule(name))
       const [wanted, had] = [want, have].map((l) => l.filter(inBoth).map((r) => r.name)) as [string[], string[]]
-      const others = (list: readonly string[]): string[] => list.filter((n) => !ours.has(n))
-      if (misplaced(others(wanted), others(had)) !== undefined) add(false, misplaced(others(wanted), others(had)))
+      const unmanaged = (list: readonly string[]): string[] => list.filter((n) => !managed.has(n))
+      if (misplaced(unmanaged(wanted), unmanaged(had)) !== undefined)
+        add(false, misplaced(unmanaged(wanted), unmanaged(had)))
       else add(true, misplaced(wanted, had))
     }
-    for (const [text, on] of found.ours) out.differences.push(`${text} (${placeOf(queue, on, cpts)})`)
+    for (const [text, on] of found.managed) out.differences.push(`${text} (${placeOf(queue, on, cpts)})`)
     for (const [text, on] of found.foreign) out.foreign.push(`${text} (${placeOf(queue, on, cpts)})`)
   }
   return out

@@ -17,7 +17,7 @@ export interface RpcSize {
 
 const rpcsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / RPC_BYTES_MAX))
 
-/** From exact sums. */
+/** Returns the mean size from exact sums; undefined without bytes or samples. */
 export function sizeOfMean(bytes: number, samples: number): RpcSize | undefined {
   if (!(samples > 0 && bytes > 0)) return undefined
   const mean = bytes / samples
@@ -25,6 +25,7 @@ export function sizeOfMean(bytes: number, samples: number): RpcSize | undefined 
   return { lower: perRpc, upper: perRpc }
 }
 
+/** Bounds of one histogram bin: bytes per RPC, and number of RPCs. */
 interface Bin {
   readonly least: number
   readonly most: number
@@ -32,8 +33,12 @@ interface Bin {
   readonly rpcsMost: number
 }
 
-/** Smallest mean over bins with bounded weights: bins below the mean get the largest weight, bins above it the smallest. */
-function leastMean(bins: readonly Bin[], bytes: (b: Bin) => number, sign: 1 | -1): number {
+/**
+ * Extreme mean of RPC sizes over bins whose numbers of RPCs are known only within bounds, bytes.
+ *
+ * @param sign  1: smallest mean, where bins below it have most RPCs and bins above it fewest; -1: largest mean.
+ */
+function extremeMean(bins: readonly Bin[], bytes: (b: Bin) => number, sign: 1 | -1): number {
   let mean = bytes(bins[0] as Bin)
   for (let round = 0; round < bins.length + 2; round++) {
     let sum = 0
@@ -51,7 +56,7 @@ function leastMean(bins: readonly Bin[], bytes: (b: Bin) => number, sign: 1 | -1
 }
 
 /**
- * From a histogram.
+ * Returns bounds of the mean RPC size of a histogram.
  *
  * @param hist  samples per bin; bin b holds sizes of more than 2^(b-1) and at most 2^b bytes.
  * @returns     bounds of the mean; undefined without a sample.
@@ -71,5 +76,5 @@ export function sizeOfHistogram(hist: ReadonlyMap<number, number>): RpcSize | un
     })
   }
   if (bins.length === 0) return undefined
-  return { lower: leastMean(bins, (b) => b.least, 1), upper: leastMean(bins, (b) => b.most, -1) }
+  return { lower: extremeMean(bins, (b) => b.least, 1), upper: extremeMean(bins, (b) => b.most, -1) }
 }

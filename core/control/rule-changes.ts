@@ -46,8 +46,8 @@ export function ruleChanges(
   wanted: readonly JobRate[],
   deadband: Deadband = NO_DEADBAND,
 ): RuleChanges {
-  const kept = new Set(wanted.map(({ jobId }) => jobId))
-  const stop = [...inForce.keys()].filter((jobId) => !kept.has(jobId))
+  const wantedJobs = new Set(wanted.map(({ jobId }) => jobId))
+  const stop = [...inForce.keys()].filter((jobId) => !wantedJobs.has(jobId))
   const lower: JobRate[] = []
   const raise: JobRate[] = []
   const start: JobRate[] = []

@@ -68,7 +68,7 @@ interface Applied {
   readonly ranked: ReadonlySet<number>
 }
 
-const say = (errno: Errno, why: string): { errno: Errno; text: string } => ({
+const failure = (errno: Errno, why: string): { errno: Errno; text: string } => ({
   errno,
   text: `${why}: ${errnoText(errno)}`,
 })
@@ -94,10 +94,10 @@ class EditedList {
       const isSame = have.conditions === e.conditions && have.rate === e.rate
       // A start staged twice is one start.
       if (isSame && this.#isFresh(have)) return undefined
-      return say('EEXIST', `${e.name} already exists`)
+      return failure('EEXIST', `${e.name} already exists`)
     }
     const at = e.rank === undefined ? 0 : this.#at(e.rank)
-    if (at < 0) return say('ENOENT', `cannot be placed before ${e.rank ?? ''}, which does not exist`)
+    if (at < 0) return failure('ENOENT', `cannot be placed before ${e.rank ?? ''}, which does not exist`)
     const item: Item = {
       id: this.#nextId++,
       name: e.name,
@@ -118,9 +118,9 @@ class EditedList {
   change(e: ChangeEdit): { errno: Errno | undefined; text: string } | undefined {
     const at = this.#at(e.name)
     const have = this.list[at]
-    if (!have) return say('ENOENT', `${e.name} does not exist`)
+    if (!have) return failure('ENOENT', `${e.name} does not exist`)
     if (e.rank !== undefined && this.#at(e.rank) < 0)
-      return say('ENOENT', `cannot be placed before ${e.rank}, which does not exist`)
+      return failure('ENOENT', `cannot be placed before ${e.rank}, which does not exist`)
     if (e.rank !== undefined && e.name === DEFAULT_RULE && e.rank !== DEFAULT_RULE) {
       return { errno: undefined, text: 'the position of default has no effect: it applies only when no rule matches' }
     }
@@ -141,7 +141,7 @@ class EditedList {
   }
 
   stop(e: StopEdit): { errno: Errno | undefined; text: string } | undefined {
-    if (e.name === DEFAULT_RULE) return say('EPERM', 'default cannot be stopped')
+    if (e.name === DEFAULT_RULE) return failure('EPERM', 'default cannot be stopped')
     this.list = this.list.filter((i) => i.name !== e.name)
     return undefined
   }
@@ -157,10 +157,11 @@ class EditedList {
  */
 function recognise(present: readonly Item[], list: readonly Item[], ranked: Set<number>): Item[] {
   const old = new Map(present.map((i) => [i.name, i]))
-  const kept = new Set(list.map((i) => i.id))
+  const remaining = new Set(list.map((i) => i.id))
   return list.map((i) => {
     const was = old.get(i.name)
-    if (!was?.isEven || kept.has(was.id) || was.conditions !== i.conditions || was.realtime !== i.realtime) return i
+    if (!was?.isEven || remaining.has(was.id) || was.conditions !== i.conditions || was.realtime !== i.realtime)
+      return i
     ranked.add(was.id)
     return { ...was, rate: i.rate, rates: i.rates }
   })

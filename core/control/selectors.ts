@@ -38,7 +38,10 @@ function alike(a: readonly Op[], b: readonly Op[]): [number, number][] {
   return pairs
 }
 
-/** True if a command without selector has the same meaning on both queues: a start is parsed under the type of the last one. */
+/**
+ * True if a command without selector has the same meaning on both queues. Lustre parses a start without selector under the TBF type
+ * of the last queue, so both must run the same type.
+ */
 export function areAlike(server: Pick<ServerRules, 'hp' | 'tbf' | 'profile'>): boolean {
   const reg = typeOn(server, 'reg')
   const hp = typeOn(server, 'hp')

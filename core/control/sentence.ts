@@ -6,7 +6,7 @@
 /** A number with its unit. */
 export interface Figure {
   readonly value: number
-  /** For example `RPC/s`; empty for a bare number. */
+  /** Unit, for example `RPC/s`; empty for a bare number. */
   readonly unit: string
   /** Decimals; none by default. */
   readonly digits?: number
@@ -26,7 +26,7 @@ const print = (f: Figure, group: typeof grouped): string =>
   group(f.value, f.digits ?? 0) + (f.unit === '' ? '' : ` ${f.unit}`)
 
 /** Formats a sentence as plain text. */
-export const say = (sentence: Sentence, group: typeof grouped = grouped): string =>
+export const formatSentence = (sentence: Sentence, group: typeof grouped = grouped): string =>
   sentence.map((part) => (typeof part === 'string' ? part : print(part, group))).join('')
 
 /** Formats a sentence as spans; the strong ones are its figures with their units. */
@@ -68,8 +68,8 @@ export function size(bytes: number): Figure {
     value /= 1024
     i++
   }
-  const isWhole = Math.abs(value - Math.round(value)) < 0.05
-  return { value, unit: SIZES[i] as string, digits: i === 0 || isWhole ? 0 : 1 }
+  const isInteger = Math.abs(value - Math.round(value)) < 0.05
+  return { value, unit: SIZES[i] as string, digits: i === 0 || isInteger ? 0 : 1 }
 }
 
 /** Formats a duration: 72 s, 12 min, 3 h. */

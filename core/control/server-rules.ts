@@ -12,7 +12,7 @@ export const DEFAULT_RULE = 'default'
 
 export interface ServerRules {
   readonly server: string
-  /** As read from nrs_tbf_rule: every queue and CPT, in match order. */
+  /** Rules as read from nrs_tbf_rule: every queue and CPT, in match order. */
   readonly rules: readonly RuleLine[]
   /** Argument of the TBF on a queue: `jobid`, `jobid+opcode`, empty for generic; undefined if it does not run. */
   readonly tbf: Readonly<Record<Queue, string | undefined>>
@@ -108,7 +108,7 @@ export function firstHeadsText(rules: readonly RuleLine[]): string {
 const wholes = new WeakMap<readonly RuleLine[], string>()
 
 /** The same for all lines. */
-export function wholeText(rules: readonly RuleLine[]): string {
+export function allRulesText(rules: readonly RuleLine[]): string {
   let text = wholes.get(rules)
   if (text === undefined) {
     text = rules.map((r) => `${r.queue} ${r.cpt} ${r.name} ${r.conditions} ${r.rate}\n`).join('')

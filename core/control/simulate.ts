@@ -74,10 +74,10 @@ function headsOf(server: Simulated, isShared: boolean): Head[] {
   for (let cpt = 0; cpt < server.cpts; cpt++) {
     for (const queue of queues) {
       const all = lines.get(queue) ?? []
-      const mine = all.find((l) => l.cpt === cpt)
-      if (!mine || (isShared && mine !== all[0])) continue
-      const of = isShared ? all : [mine]
-      out.push({ queue, cpts: of.map((l) => l.cpt), list: listOf(mine.head), refs: of.map((l) => refsOf(l.head)) })
+      const found = all.find((l) => l.cpt === cpt)
+      if (!found || (isShared && found !== all[0])) continue
+      const of = isShared ? all : [found]
+      out.push({ queue, cpts: of.map((l) => l.cpt), list: listOf(found.head), refs: of.map((l) => refsOf(l.head)) })
     }
   }
   return out

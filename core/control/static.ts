@@ -68,7 +68,7 @@ export class StaticController implements Controller {
   }
 }
 
-/** At least 1; small enough that a sum over all jobs stays finite. */
+/** Clamps a number of nodes: at least 1, and small enough that a sum over all jobs stays finite. */
 const toNodes = (value: number): number => Math.min(2 ** 52, Math.max(1, value))
 
 function divide(nodesOf: ReadonlyMap<string, number>, maxRatePerSec: number, budget: number): Allocation[] {
@@ -80,8 +80,8 @@ function divide(nodesOf: ReadonlyMap<string, number>, maxRatePerSec: number, bud
     // Rounded to billionths, so that equal fractions stay equal and the order breaks ties.
     return { jobId, tokens, rest: Math.round((exact - tokens) * 1e9), rate: (maxRatePerSec * nodes) / allNodes }
   })
-  const left = shares.reduce((rest, { tokens }) => rest - tokens, budget)
-  const winners = [...shares].sort((a, b) => b.rest - a.rest).slice(0, Math.max(0, left))
+  const remaining = shares.reduce((rest, { tokens }) => rest - tokens, budget)
+  const winners = [...shares].sort((a, b) => b.rest - a.rest).slice(0, Math.max(0, remaining))
   for (const share of winners) share.tokens++
   return shares.map(({ jobId, tokens, rate }) => {
     const ratePerSec = Math.min(RATE_MAX, Math.max(1, Math.round(rate)))

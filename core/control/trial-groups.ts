@@ -1,4 +1,4 @@
-/** Grouping for trials: servers with equal rules are evaluated once; and the classes that a job creates under a type. */
+/** Groups servers with equal rules, which a trial evaluates once, and counts the classes that a job creates under a TBF type. */
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import type { Field } from '../tbf/request-key.ts'
 import { Binder, ShapeCache } from './binding.ts'
@@ -17,7 +17,7 @@ import {
 /** A server before and after a plan. */
 export interface TriedServer {
   readonly before: ServerRules
-  /** Every head after it, conditions as written (`EditPlan.expected`); absent: unchanged. */
+  /** Rules of every TBF head after the plan, conditions as written (`EditPlan.expected`); absent: unchanged. */
   readonly after?: readonly RuleLine[] | undefined
 }
 
@@ -51,13 +51,13 @@ const keyOf = ({ name, conditions, rate }: RuleLine): string => `${name} ${condi
 function differenceOf({ rules: before, fallback: was }: Side, { rules: after, fallback: will }: Side): Difference {
   if (was?.rate !== will?.rate || was?.name !== will?.name) return undefined
   const ruleKeys = { before: before.map(keyOf), after: after.map(keyOf) }
-  const there = { before: new Set(ruleKeys.before), after: new Set(ruleKeys.after) }
-  const kept = ruleKeys.before.filter((key) => there.after.has(key))
-  const stay = ruleKeys.after.filter((key) => there.before.has(key))
-  if (kept.length !== stay.length || kept.some((key, i) => key !== stay[i])) return undefined
+  const present = { before: new Set(ruleKeys.before), after: new Set(ruleKeys.after) }
+  const common = ruleKeys.before.filter((key) => present.after.has(key))
+  const stay = ruleKeys.after.filter((key) => present.before.has(key))
+  if (common.length !== stay.length || common.some((key, i) => key !== stay[i])) return undefined
   return new Set([
-    ...before.filter((_, i) => !there.after.has(ruleKeys.before[i] as string)),
-    ...after.filter((_, i) => !there.before.has(ruleKeys.after[i] as string)),
+    ...before.filter((_, i) => !present.after.has(ruleKeys.before[i] as string)),
+    ...after.filter((_, i) => !present.before.has(ruleKeys.after[i] as string)),
   ])
 }
 
@@ -115,19 +115,19 @@ export function concerned(groups: readonly Group[], tried: ReadonlySet<string>):
   return (job) => everywhere.some((test) => test(job))
 }
 
-/** Classes that a job creates on one head under a type. */
+/** Classes that a job creates on one TBF head under a TBF type. */
 export interface JobClasses {
   /** Their number, as far as known. */
   readonly count: number
-  /** True if `count` is exact: NIDs and RPC names are known if the type distinguishes them. */
+  /** True if `count` is exact: if the type distinguishes them, the NIDs, or the number of nodes, and the RPC names are known. */
   readonly isCounted: boolean
-  /** True if all fields of a class are known, so that classes shared with other jobs are counted once. */
+  /** True if `count` is exact and all fields but the NIDs are known, so that classes shared with other jobs are counted once. */
   readonly isKnown: boolean
   /** Their keys; unknown fields are assumed unshared. */
   readonly keys: () => string[]
 }
 
-/** @param index  of the job among those tried. */
+/** @param index  position of the job among those tried. */
 export function classesOf(job: LiveJob, fields: readonly Field[], index: number): JobClasses {
   const valuesOf = (field: Field): readonly string[] | undefined => {
     if (field === 'jobid') return [job.jobId]
@@ -148,8 +148,8 @@ export function classesOf(job: LiveJob, fields: readonly Field[], index: number)
   const keys = (): string[] =>
     values.reduce<string[]>(
       (all, v) => {
-        const mine = v.known ?? Array.from({ length: countOf(v) }, (_, i) => `?${index}.${i}`)
-        return all.flatMap((k) => mine.map((value) => `${k}\u0000${value}`))
+        const options = v.known ?? Array.from({ length: countOf(v) }, (_, i) => `?${index}.${i}`)
+        return all.flatMap((k) => options.map((value) => `${k}\u0000${value}`))
       },
       [''],
     )

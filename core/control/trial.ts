@@ -28,7 +28,7 @@ export interface TriedJob {
   readonly jobId: string
   /** Coverage by a tried rule on any server: all of its RPCs, some, or perhaps; none if the rules only stop covering it. */
   readonly how: Share | 'none'
-  /** RPC/s now. */
+  /** RPC/s without the plan (`LiveJob.rpcs`). */
   readonly rpcs: number
   /** Rules that it matches, in match order, `default` included. */
   readonly before: readonly string[]
@@ -39,7 +39,7 @@ export interface TriedJob {
    */
   readonly ceilingBefore: number | undefined
   readonly ceilingAfter: number | undefined
-  /** The new ceiling relative to the current RPC/s, -1.. ; undefined without a ceiling, or for an idle job. */
+  /** The new ceiling relative to `rpcs`, -1.. ; undefined without a ceiling, or for an idle job. */
   readonly change: number | undefined
   /** Servers on which its rules or their rates differ after the plan, or on which a tried rule covers it. */
   readonly servers: readonly string[]
@@ -54,12 +54,13 @@ export interface TrialResult {
   readonly others: number
   /** Classes of the covered jobs: jobs x CPTs x queues x servers, as distinguished by the type; an upper bound. */
   readonly classes: number
-  /** True if all fields of a class were known for these jobs; else there may be more. */
+  /** True if all fields of a class (of NIDs the number) were known for these jobs; else there may be more. */
   readonly knowsClasses: boolean
   readonly targets: readonly string[]
   readonly servers: readonly string[]
-  /** Current RPC/s of the covered jobs, and their new ceiling; undefined if one of them has none. */
+  /** Sum of `rpcs` of the covered jobs. */
   readonly rpcsNow: number
+  /** Most RPC/s that the rules allow them after the plan; undefined if one of them has no limit. */
   readonly rpcsAfter: number | undefined
 }
 
@@ -292,8 +293,8 @@ export function classesOfEach(
     }
   }
   for (const name of names) {
-    const own = [...(among.get(name) ?? [])]
-    out.set(name, runTrial([], own, [name], groups).classes)
+    const jobs = [...(among.get(name) ?? [])]
+    out.set(name, runTrial([], jobs, [name], groups).classes)
   }
   return out
 }

@@ -11,7 +11,7 @@ import type { ServerRules } from './server-rules.ts'
 
 /** A pending write. */
 export interface GatedWrite {
-  /** As they would be sent: a plan moves rules that no edit names. */
+  /** Commands as they would be sent: a plan moves rules that no edit names. */
   readonly commands: readonly PlanCommand[]
   /** Names of rules known to be realtime. */
   readonly realtime: ReadonlySet<string>

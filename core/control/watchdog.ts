@@ -44,8 +44,8 @@ export class Watchdog {
     if (!seen) this.#servers.set(host, (seen = { targets: new Set(), partialNs: undefined, atNs: nowNs }))
     seen.atNs = nowNs
     const isMeasured = here.size === targets.length && targets.length > 0
-    const isWhole = isMeasured && [...seen.targets].every((t) => here.has(t))
-    if (isWhole) {
+    const isComplete = isMeasured && [...seen.targets].every((t) => here.has(t))
+    if (isComplete) {
       seen.targets = here
       seen.partialNs = undefined
       return 'act'

@@ -4,7 +4,7 @@
  */
 
 export interface ControllerDefinition {
-  /** In scenarios, in the contract and on the command line. */
+  /** Name in scenarios, in the contract and on the command line. */
   readonly name: string
   readonly title: string
   /** Short description for menus and for the summary of a variant. */
@@ -21,21 +21,21 @@ export const CONTROLLERS = [
     name: 'adaptbf',
     title: 'AdapTBF',
     summary: 'lends and borrows tokens per OST',
-    about: 'Shares by nodes; unused tokens are lent and reclaimed.',
+    about: 'Shares by node count; unused tokens are lent and reclaimed.',
     rulePrefix: 'ab',
   },
   {
     name: 'static',
     title: 'Static',
-    summary: 'fixed shares by nodes',
-    about: 'Every job gets a fixed share by nodes, used or not.',
+    summary: 'fixed shares by node count',
+    about: 'Every job gets a fixed share by node count, used or not.',
     rulePrefix: 'st',
   },
   {
     name: 'none',
     title: 'None',
     summary: 'no rules on OSTs',
-    about: 'Servers are not limited; the rules below still apply.',
+    about: 'No controller limits OSTs; all other rules still apply.',
     rulePrefix: null,
   },
 ] as const satisfies readonly ControllerDefinition[]

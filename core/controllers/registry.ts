@@ -29,16 +29,16 @@ export const HELPER_PREFIX = 'sluice_'
 export const CONTROLLER_RULE = `(${RULE_PREFIXES.map((p) => p.slice(0, -1)).join('|')})_[0-9a-f]{10}`
 export const OPERATOR_RULE = `${OPERATOR_PREFIX}[A-Za-z0-9_]{1,12}`
 /** Name of a rule that temporarily replaces another one: seven digits of its hash. */
-export const STAND_IN_RULE = `${HELPER_PREFIX}[0-9a-f]{7}`
-export const HELPER_RULE = `(${HELPER_PREFIX}rematch2?|${STAND_IN_RULE})`
+export const TEMPORARY_RULE = `${HELPER_PREFIX}[0-9a-f]{7}`
+export const HELPER_RULE = `(${HELPER_PREFIX}rematch2?|${TEMPORARY_RULE})`
 
-const whole = (pattern: string): ((name: string) => boolean) => {
+const matcher = (pattern: string): ((name: string) => boolean) => {
   const form = new RegExp(`^${pattern}$`)
   return (name) => form.test(name)
 }
 
 /** Ownership by name: rules of controllers, temporary rules, rules of operators. */
-export const isControllerRule = whole(CONTROLLER_RULE)
-export const isHelperRule = whole(HELPER_RULE)
-export const isOperatorRule = whole(OPERATOR_RULE)
-export const isStandInRule = whole(STAND_IN_RULE)
+export const isControllerRule = matcher(CONTROLLER_RULE)
+export const isHelperRule = matcher(HELPER_RULE)
+export const isOperatorRule = matcher(OPERATOR_RULE)
+export const isTemporaryRule = matcher(TEMPORARY_RULE)

@@ -4,12 +4,12 @@
  * Demand measures.
  *
  * - `served`: RPCs completed; all that `job_stats` shows, and the measure of the paper. A job held at its rate has a
- *   utilisation of about 1, within its bucket.
- * - `dispatched`: RPCs handed to a thread; as `served`, without the RPCs in flight.
+ *   utilization of about 1, within its bucket.
+ * - `dispatched`: RPCs handed to a thread: as `served`, counted before the service instead of after it.
  * - `arrivals`: RPCs that arrived, the paper's wording. Clients keep at most 8 RPCs in flight, so it follows `served`.
  * - `backlog`: dispatched (or served) plus the RPCs still waiting at the end.
- * - `saturation`: served, or tokens plus 8 if served is at least 90 % of the tokens minus one: an approximation of
- *   `backlog` if no queue can be read.
+ * - `saturation`: served; if that is at least 90 % of the tokens minus one, the larger of served and tokens plus 8: an
+ *   approximation of `backlog` if no queue can be read.
  *
  * Source: spec/adaptbf 6 (A24); saturation inference is not in the paper.
  */
@@ -17,7 +17,7 @@ export const DEMAND_MEASURES = ['served', 'dispatched', 'arrivals', 'backlog', '
 export type DemandMeasure = (typeof DEMAND_MEASURES)[number]
 
 /**
- * Coefficient of a lender's utilisation u in AdapTBF equation (13). `max`: max(1, u), as printed: an idle lender is repaid as fast as a
+ * Coefficient of a lender's utilization u in AdapTBF equation (13). `max`: max(1, u), as printed: an idle lender is repaid as fast as a
  * busy one. `min`: min(1, u), the extension of that name: the coefficient is at most 1, and an idle lender waits.
  */
 export const COEFFICIENTS = ['max', 'min'] as const

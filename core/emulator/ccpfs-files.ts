@@ -62,7 +62,7 @@ export class CcpfsFiles {
   }
 }
 
-const WORDS: Readonly<Record<CcpfsPattern, string>> = {
+const PATTERN_LABELS: Readonly<Record<CcpfsPattern, string>> = {
   strided: 'N-1 strided',
   segmented: 'N-1 segmented',
   append: 'shared log',
@@ -75,7 +75,7 @@ function about(workloads: readonly CcpfsWorkload[]): string {
   const readersOf = (w: CcpfsWorkload): number => (w.pattern === 'read' ? processesOf(w) : w.readers)
   const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
   const writes = workloads
-    .map((w) => ({ writers: processesOf(w) - readersOf(w), pattern: WORDS[w.pattern] }))
+    .map((w) => ({ writers: processesOf(w) - readersOf(w), pattern: PATTERN_LABELS[w.pattern] }))
     .filter(({ writers }) => writers > 0)
     .map(({ writers, pattern }) => `${count(writers, 'writer')}, ${pattern}`)
   const readers = workloads.reduce((sum, w) => sum + readersOf(w), 0)

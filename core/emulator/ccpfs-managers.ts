@@ -1,7 +1,7 @@
 /**
  * Compares lock managers on the same files and processes, by the bandwidth and waits that the application sees.
  *
- * The `ccpfs` section of a scenario runs alone, from its start, on a simulation of its own, for the same time and with the same
+ * The `ccpfs` section of a scenario runs alone, from its start, on a separate simulation, for the same time and with the same
  * seed under each manager; Lustre and its jobs take no part.
  */
 import { sToNs } from '../base/units.ts'
@@ -70,7 +70,7 @@ export function compareManagers(scenario: Scenario, options: CompareOptions): Ma
     sim.runUntil(sToNs(seconds))
     for (const { locks } of run.cluster.servers) {
       for (const resource of locks.resources()) {
-        for (const w of resource.waiters()) longestWaitNs = Math.max(longestWaitNs, sim.now - w.askedAt)
+        for (const w of resource.waiters()) longestWaitNs = Math.max(longestWaitNs, sim.now - w.requestedAt)
       }
     }
     const files = run.files.all.map(({ scenario: { name } }, i) => {
@@ -96,5 +96,5 @@ const ratesOf = ({ writtenBytes, readBytes, writing, reading }: FileUsage, now: 
   readBps: rate(readBytes, reading.until(now)),
 })
 
-/** Bytes/s; null when `ns` is 0. */
+/** Bytes/s; null when `bytes` or `ns` is 0. */
 const rate = (bytes: number, ns: number): number | null => (bytes > 0 && ns > 0 ? (bytes / ns) * 1e9 : null)

@@ -8,9 +8,69 @@ import type { Written } from '../seqdlm/operation.ts'
 import type { TraceFeed } from '../seqdlm/trace/trace.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import type { EmulatedFile } from './ccpfs-files.ts'
-import { isReaderOf, offsetsOf, operationOf, type OffsetOf, type Operation } from './ccpfs-offsets.ts'
 import type { FileUsage } from './ccpfs-usage.ts'
-import type { CcpfsWorkload } from './scenario-ccpfs.ts'
+import {
+  partOf,
+  processesOf,
+  writersOf,
+  type CcpfsWorkload,
+  type CcpfsFile,
+  type CcpfsPattern,
+} from './scenario-ccpfs.ts'
+
+type Operation = 'write' | 'append' | 'read'
+
+/** Offset of the n-th operation of a process in its file, bytes: always the same one, except in random patterns. */
+type OffsetOf = (n: number) => number
+
+/** Operation of a process: read, write at an offset, or append. */
+function operationOf(pattern: CcpfsPattern, isReader: boolean): Operation {
+  if (isReader || pattern === 'read') return 'read'
+  return pattern === 'append' ? 'append' : 'write'
+}
+
+/** True if a rank is one of the readers of a workload; readers have the last ranks. */
+const isReaderOf = (w: CcpfsWorkload, rank: number): boolean =>
+  w.pattern === 'read' || rank >= processesOf(w) - w.readers
+
+/**
+ * Offsets of one process, wrapping at the end of its part of the file.
+ *
+ * A reader beside writers reads at random multiples of the I/O size; each reader of a `read` workload reads sequentially from a
+ * different start. A spanning write covers a stripe boundary, half on each side.
+ *
+ * @param rank  number of the process in its workload, from 0.
+ */
+function offsetsOf(w: CcpfsWorkload, file: CcpfsFile, rank: number, random: RandomStream): OffsetOf {
+  const { start, length } = partOf(w, file)
+  const size = w.size_bytes
+  const places = Math.max(1, Math.floor(length / size))
+  const all = processesOf(w)
+  const writers = writersOf(w)
+  if (isReaderOf(w, rank)) {
+    if (w.pattern !== 'read') return () => start + random.below(places) * size
+    const first = Math.floor((rank * places) / all)
+    return (n) => start + ((first + n) % places) * size
+  }
+  switch (w.pattern) {
+    case 'random':
+      return () => start + random.below(places) * size
+    case 'segmented': {
+      const segment = Math.floor(length / writers)
+      const perSegment = Math.max(1, Math.floor(segment / size))
+      return (n) => start + rank * segment + (n % perSegment) * size
+    }
+    case 'spanning': {
+      const stripe = file.stripe_kib * 1024
+      const first = Math.ceil((start + Math.floor(size / 2)) / stripe)
+      const last = Math.floor((start + length - Math.ceil(size / 2)) / stripe)
+      const edges = Math.max(1, last - first + 1)
+      return (n) => (first + ((n * writers + rank) % edges)) * stripe - Math.floor(size / 2)
+    }
+    default:
+      return (n) => start + ((n * writers + rank) % places) * size
+  }
+}
 
 export interface ProcessPlace {
   readonly sim: Simulation
@@ -37,7 +97,7 @@ export class CcpfsProcess {
   readonly #offsetOf: OffsetOf
   #done = 0
   /** Operations left in this burst. */
-  #left = 0
+  #remaining = 0
   #burst = 0
   /** Incremented at eviction; replies to operations of an earlier life are ignored. */
   #life = 0
@@ -91,14 +151,14 @@ export class CcpfsProcess {
       sim.after(ns, this.#next)
       return
     }
-    if (this.#left > 0) {
+    if (this.#remaining > 0) {
       this.#next()
       return
     }
     // A late burst is followed by the next one at once.
     const due = sToNs(start_s + this.#burst * pace.every_s) + this.#skewNs()
     this.#burst++
-    this.#left = pace.operations
+    this.#remaining = pace.operations
     sim.at(Math.max(sim.now, due), this.#next)
   }
 
@@ -136,7 +196,7 @@ export class CcpfsProcess {
       for (const { resource, sn, start, end } of result.value.parts) wrote(resource, sn, end - start)
     }
     const { pace } = this.#workload
-    if (pace.kind === 'bursts' && --this.#left === 0 && pace.fsync && this.#isWrite) {
+    if (pace.kind === 'bursts' && --this.#remaining === 0 && pace.fsync && this.#isWrite) {
       const life = this.#life
       this.#began()
       node().fsync(file.layout, () => {

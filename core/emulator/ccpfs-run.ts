@@ -39,7 +39,7 @@ export class CcpfsRun {
   readonly cluster: Cluster
   readonly policy: DlmPolicy
   readonly files: CcpfsFiles
-  /** Per file, in the section's order. */
+  /** Usage per file, in the section's order. */
   readonly uses: readonly FileUsage[]
   /** All files together. */
   readonly total = new FileUsage()

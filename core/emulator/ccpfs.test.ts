@@ -43,7 +43,7 @@ jobs: [{ id: z, clients: [5], op: read, size_kib: 4, pattern: { kind: poisson, r
   return read.value
 }
 
-interface Told {
+interface SentMessage {
   readonly at: number
   arrivedAt: number | undefined
   readonly link: string
@@ -53,15 +53,15 @@ interface Told {
 /** Trace feed that records every event. */
 class Recorder implements TraceFeed {
   readonly events: LockEvent[] = []
-  readonly told: Told[] = []
+  readonly messages: SentMessage[] = []
   readonly writes: { resource: number; sn: number; bytes: number }[] = []
   readonly observe: TraceFeed['observe'] = (_, event) => void this.events.push(event)
   readonly sent: TraceFeed['sent'] = (at, server, client, isUp, message) =>
-    this.told.push({ at, arrivedAt: undefined, link: `${server} ${client} ${isUp}`, message }) - 1
+    this.messages.push({ at, arrivedAt: undefined, link: `${server} ${client} ${isUp}`, message }) - 1
   readonly arrived: TraceFeed['arrived'] = (number, at) => {
-    const told = this.told[number]!
-    expect(told.arrivedAt).toBeUndefined()
-    told.arrivedAt = at
+    const sent = this.messages[number]!
+    expect(sent.arrivedAt).toBeUndefined()
+    sent.arrivedAt = at
   }
   readonly wrote: TraceFeed['wrote'] = (resource, sn, bytes) => void this.writes.push({ resource, sn, bytes })
 
@@ -99,16 +99,16 @@ test('tracing does not change the schedule', () => {
 
 test('each pattern uses its lock mode', () => {
   const { record, ccpfs } = run(2)
-  const asked = new Map<string, Set<string>>()
+  const requested = new Map<string, Set<string>>()
   for (const e of record.events) {
     if (e.kind !== 'asked') continue
     const file = ccpfs.files.describe(e.resource)!.name.split(' / ')[0]!
-    asked.set(file, (asked.get(file) ?? new Set()).add(e.mode))
+    requested.set(file, (requested.get(file) ?? new Set()).add(e.mode))
   }
-  expect(asked.get('ckpt')).toEqual(new Set(['NBW', 'PR', 'BW']))
-  expect(asked.get('log')).toEqual(new Set(['PW']))
-  expect(asked.get('vars')).toEqual(new Set(['BW']))
-  expect(asked.get('own')).toEqual(new Set(['NBW']))
+  expect(requested.get('ckpt')).toEqual(new Set(['NBW', 'PR', 'BW']))
+  expect(requested.get('log')).toEqual(new Set(['PW']))
+  expect(requested.get('vars')).toEqual(new Set(['BW']))
+  expect(requested.get('own')).toEqual(new Set(['NBW']))
 })
 
 describe('lock managers', () => {
@@ -157,10 +157,10 @@ describe('lock managers', () => {
 
 test('traces every message once, in order, and every byte under its SN', () => {
   const { record, ccpfs, sim } = run(2)
-  const late = record.told.filter((t) => t.arrivedAt === undefined && t.at < sim.now - 1e8)
+  const late = record.messages.filter((t) => t.arrivedAt === undefined && t.at < sim.now - 1e8)
   expect(late).toEqual([])
   const last = new Map<string, number>()
-  for (const { at, arrivedAt, link, message } of record.told) {
+  for (const { at, arrivedAt, link, message } of record.messages) {
     if (arrivedAt === undefined) continue
     expect(arrivedAt).toBeGreaterThan(at)
     if (
@@ -173,9 +173,9 @@ test('traces every message once, in order, and every byte under its SN', () => {
     last.set(link, arrivedAt)
   }
   // A lock server acts on a request at its arrival.
-  const asked = record.events.filter((e) => e.kind === 'asked')
-  const requests = record.told.filter((t) => t.message.kind === 'lock-request' && t.arrivedAt !== undefined)
-  expect(requests.map((t) => t.arrivedAt).sort()).toEqual(asked.map((e) => e.at).sort())
+  const requestEvents = record.events.filter((e) => e.kind === 'asked')
+  const requests = record.messages.filter((t) => t.message.kind === 'lock-request' && t.arrivedAt !== undefined)
+  expect(requests.map((t) => t.arrivedAt).sort()).toEqual(requestEvents.map((e) => e.at).sort())
   expect(record.writes.reduce((sum, w) => sum + w.bytes, 0)).toBe(ccpfs.total.writtenBytes)
   const sns = new Set(record.granted().map((e) => `${e.resource} ${e.sn}`))
   expect(record.writes.every((w) => sns.has(`${w.resource} ${w.sn}`))).toBe(true)
@@ -191,7 +191,7 @@ describe('a client that stops answering', () => {
     expect(Math.max(...record.granted().map((e) => e.waitedNs))).toBeGreaterThan(0.5e9)
     expect(record.granted(1.8e9).some((e) => e.client === 0)).toBe(true)
     // Messages that it missed arrive once it responds again.
-    expect(record.told.filter((t) => t.arrivedAt === undefined && t.at < 3.9e9)).toEqual([])
+    expect(record.messages.filter((t) => t.arrivedAt === undefined && t.at < 3.9e9)).toEqual([])
   })
 
   test('for longer is evicted, the others continue, and it returns without locks', () => {
@@ -207,10 +207,11 @@ describe('a client that stops answering', () => {
     expect(between.filter((e) => e.client === 0)).toEqual([])
     expect(record.granted(3.5e9).some((e) => e.client === 0)).toBe(true)
     // Messages sent before the eviction do not arrive after it, and no request is left waiting.
-    const old = record.told.filter((t) => t.at < at && t.link.split(' ')[1] === '0')
+    const old = record.messages.filter((t) => t.at < at && t.link.split(' ')[1] === '0')
     expect(old.filter((t) => (t.arrivedAt ?? 0) > at)).toEqual([])
     for (const { locks } of ccpfs.cluster.servers) {
-      for (const r of locks.resources()) for (const w of r.waiters()) expect(sim.now - w.askedAt).toBeLessThan(0.5e9)
+      for (const r of locks.resources())
+        for (const w of r.waiters()) expect(sim.now - w.requestedAt).toBeLessThan(0.5e9)
     }
   })
 
@@ -310,14 +311,14 @@ describe('in the emulated cluster', () => {
     expect(Math.max(...longest)).toBeGreaterThanOrEqual(8)
     const names = (kind: string, at: number) =>
       trace
-        .alarms(at)
+        .conditions(at)
         .filter((a) => a.kind === kind)
         .map((a) => locks.describe(a.resource)?.name)
     const seconds = Array.from({ length: 13 }, (_, k) => (k + 3) * 1e9)
     expect(seconds.filter((at) => names('ping-pong', at).includes('run.log / 0')).length).toBeGreaterThan(3)
     const convoys = [0, 1, 2, 3].flatMap((k) => {
       const at = trace.busiest(locks.find(`ckpt.h5 / ${k}`)!, 16e9, 1e6, 15e9)!
-      return trace.alarms(at).filter((a) => a.kind === 'convoy' && a.waiting >= 8 && a.behindMode === 'PR')
+      return trace.conditions(at).filter((a) => a.kind === 'convoy' && a.waiting >= 8 && a.behindMode === 'PR')
     })
     expect(convoys.length).toBeGreaterThan(0)
   })
@@ -328,7 +329,7 @@ describe('in the emulated cluster', () => {
     )
     cluster.sim.runUntil(1.9e9)
     const locks = cluster.ccpfs!
-    const risk = locks.trace.alarms(1.9e9).find((a) => a.kind === 'eviction')
+    const risk = locks.trace.conditions(1.9e9).find((a) => a.kind === 'eviction')
     expect(risk).toMatchObject({ client: 0, timeoutNs: 1e9 })
     expect(risk!.ageNs).toBeGreaterThan(0.3e9)
     cluster.sim.runUntil(3e9)

@@ -18,8 +18,8 @@ export class EmulatedCcpfs implements LockWorld {
   waitedNs = 0
   readonly #section: CcpfsScenario
 
-  /** @param books  true to trace every step; the lock schedule is the same without it. */
-  constructor(sim: Simulation, section: CcpfsScenario, seed: number, books = true) {
+  /** @param counters  true to trace every step; the lock schedule is the same without it. */
+  constructor(sim: Simulation, section: CcpfsScenario, seed: number, counters = true) {
     this.#section = section
     const stripes = section.files.reduce((sum, f) => sum + f.stripes, 0)
     this.trace = new LockTrace({
@@ -32,9 +32,9 @@ export class EmulatedCcpfs implements LockWorld {
       seed,
       observe: (server, event) => {
         if (event.kind === 'granted') this.waitedNs += event.waitedNs
-        if (books) feed.observe(server, event)
+        if (counters) feed.observe(server, event)
       },
-      ...(books ? { messages: feed, wrote: feed.wrote } : {}),
+      ...(counters ? { messages: feed, wrote: feed.wrote } : {}),
     })
   }
 

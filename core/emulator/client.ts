@@ -2,7 +2,7 @@
  * An emulated compute node: one queue of RPCs to each target with `max_rpcs_in_flight` slots, and the network port they share.
  *
  * RPCs of all jobs on the node share one queue per target, so a throttled job with many writers takes the slots of its
- * neighbours on the same node (measured part 2, 8). Write-back forced by a lock callback goes first and has one extra slot.
+ * neighbors on the same node (measured part 2, 8). Write-back forced by a lock callback goes first and has one extra slot.
  */
 import { randomStream, type RandomStream } from '../base/random.ts'
 import { Link } from '../sim/link.ts'
@@ -18,7 +18,7 @@ const MESSAGE_BYTES = 512
 const MIGRATION = 0.02
 
 export interface ClientOptions {
-  /** From 1. */
+  /** Number of the client, from 1. */
   readonly number: number
   /** max_rpcs_in_flight. */
   readonly slots: number
@@ -28,7 +28,7 @@ export interface ClientOptions {
   readonly host?: string
   readonly seed: number
   /** True to keep counters that only parameters show. */
-  readonly books: boolean
+  readonly counters: boolean
 }
 
 export class EmulatedClient {
@@ -38,7 +38,7 @@ export class EmulatedClient {
   readonly #host: string | undefined
   readonly #sim: Simulation
   readonly #slots: number
-  readonly #hasBooks: boolean
+  readonly #hasCounters: boolean
   readonly #up: Link
   readonly #down: Link
   readonly #lines = new Map<RpcTarget, ClientLine>()
@@ -47,14 +47,14 @@ export class EmulatedClient {
   readonly #cpts: number[] = []
 
   constructor(sim: Simulation, options: ClientOptions) {
-    const { number, slots, bandwidthBps, latencyNs, host, seed, books } = options
+    const { number, slots, bandwidthBps, latencyNs, host, seed, counters } = options
     this.#sim = sim
     this.number = number
     this.nid = `10.4.${Math.floor(number / 250)}.${(number % 250) + 1}@tcp`
     this.latencyNs = latencyNs
     this.#host = host
     this.#slots = slots
-    this.#hasBooks = books
+    this.#hasCounters = counters
     this.#up = new Link(sim, { bandwidthBps, latencyNs })
     this.#down = new Link(sim, { bandwidthBps, latencyNs })
     this.#random = randomStream(seed, `client/${number}/cpt`)
@@ -135,7 +135,7 @@ export class EmulatedClient {
     rpc.sentNs = this.#sim.now
     line.inFlight++
     line.underWay[kind]++
-    if (this.#hasBooks) {
+    if (this.#hasCounters) {
       if (isData(op)) line.histograms.sent(op, offset, bytes, line.underWay[op])
       else if (kind === 'modify') line.histograms.sentModify(line.underWay.modify)
     }
@@ -152,7 +152,7 @@ export class EmulatedClient {
     const line = rpc.line as ClientLine
     line.inFlight--
     line.underWay[rpcKind(op)]--
-    if (this.#hasBooks && isData(op)) line.histograms.answered(op, this.#sim.now - (rpc.sentNs as number))
+    if (this.#hasCounters && isData(op)) line.histograms.answered(op, this.#sim.now - (rpc.sentNs as number))
     this.#sendNext(line)
     rpc.done(rpc)
   }

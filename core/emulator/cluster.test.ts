@@ -131,7 +131,7 @@ describe('an emulated cluster', () => {
     )
   })
 
-  it('has as many RPCs under way as its processes keep, no more and no fewer', () => {
+  it('has as many RPCs in flight as its processes keep, no more and no fewer', () => {
     const c = clusterOf([mixed[0]!])
     rule(c, 'start a jobid={1.*} rate=50')
     c.sim.runUntil(5e9)
@@ -226,19 +226,20 @@ describe('JobStatsTable', () => {
         expect(entries.map((e) => e.jobId)).toEqual([...new Set(list.map((x) => x.jobId))])
         for (const e of entries) {
           for (const op of ['read', 'write'] as const) {
-            const mine = list.filter((x) => x.jobId === e.jobId && x.op === op)
-            const sum = (of: (x: (typeof mine)[number]) => number): number => mine.reduce((s, x) => s + of(x), 0)
-            if (mine.length === 0) {
+            const matching = list.filter((x) => x.jobId === e.jobId && x.op === op)
+            const sum = (of: (x: (typeof matching)[number]) => number): number =>
+              matching.reduce((s, x) => s + of(x), 0)
+            if (matching.length === 0) {
               expect(e.counters.has(op)).toBe(false)
               continue
             }
-            expect(e.counters.get(op)).toMatchObject({ samples: mine.length, sum: sum((x) => x.usecs) })
+            expect(e.counters.get(op)).toMatchObject({ samples: matching.length, sum: sum((x) => x.usecs) })
             expect(e.counters.get(`${op}_bytes`)).toMatchObject({
               sum: sum((x) => x.bytes),
-              min: Math.min(...mine.map((x) => x.bytes)),
-              max: Math.max(...mine.map((x) => x.bytes)),
+              min: Math.min(...matching.map((x) => x.bytes)),
+              max: Math.max(...matching.map((x) => x.bytes)),
             })
-            const squares = mine.reduce((s, x) => s + BigInt(x.bytes) ** 2n, 0n)
+            const squares = matching.reduce((s, x) => s + BigInt(x.bytes) ** 2n, 0n)
             expect(text.slice(...e.span)).toContain(`sumsq: ${String(squares).padStart(18)}, hist`)
           }
         }

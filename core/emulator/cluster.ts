@@ -31,7 +31,7 @@ export interface EmulatorOptions {
    * Keeps counters, histograms, job_stats and locks that only parameters show. Without them the schedule is the same, RPC by
    * RPC, and parameters read as if nothing had happened. @default true
    */
-  readonly books?: boolean | undefined
+  readonly counters?: boolean | undefined
   /** systemd release of the servers; default 252. */
   readonly systemd?: SystemdVersion | undefined
 }
@@ -43,7 +43,7 @@ export class EmulatedCluster {
   readonly sim = new Simulation()
   readonly oss: readonly EmulatedOss[]
   readonly mds: readonly EmulatedMds[]
-  /** By client number; mounts on servers come last. */
+  /** Clients by number; mounts on servers come last. */
   readonly clients: readonly EmulatedClient[]
   readonly jobs: readonly EmulatedJob[]
   /** Stages and their controllers; undefined if no job runs under PADLL. */
@@ -60,14 +60,14 @@ export class EmulatedCluster {
     const seed = options.seed ?? scenario.seed
     this.seed = seed
     this.epochSeconds = options.epochSeconds ?? scenario.epoch_s
-    const { books = true } = options
-    const context = { epochSeconds: this.epochSeconds, seed, books }
+    const { counters = true } = options
+    const context = { epochSeconds: this.epochSeconds, seed, counters }
     this.oss = scenario.oss.map((o) => new EmulatedOss(this.sim, o, context))
     this.mds = scenario.mds.map((m) => {
       const machine = this.oss.find((o) => o.name === m.name)
       return new EmulatedMds(this.sim, m, { ...context, machine })
     })
-    this.clients = this.#makeClients(scenario, books)
+    this.clients = this.#makeClients(scenario, counters)
     this.oss.forEach(({ io }, i) => io.nrs.writePolicies(scenario.oss[i]?.policy ?? scenario.policy))
     this.mds.forEach(({ services }, i) => {
       for (const s of services) s.nrs.writePolicies(scenario.mds[i]?.policy ?? scenario.policy)
@@ -75,7 +75,7 @@ export class EmulatedCluster {
     this.#writeRules(scenario)
     this.padll = scenario.padll && new EmulatedPadll(this.sim, scenario, scenario.padll, this.epochSeconds)
     this.dataNodes = scenario.haechi.map((n) => new EmulatedDataNode(this.sim, n, seed))
-    this.ccpfs = scenario.ccpfs && new EmulatedCcpfs(this.sim, scenario.ccpfs, seed, books)
+    this.ccpfs = scenario.ccpfs && new EmulatedCcpfs(this.sim, scenario.ccpfs, seed, counters)
     const site = {
       seed,
       clients: this.clients,
@@ -150,13 +150,13 @@ export class EmulatedCluster {
     return [...new Set([...this.oss, ...this.mds].map((s) => s.name))].map(serve)
   }
 
-  #makeClients({ clients }: Scenario, books: boolean): EmulatedClient[] {
+  #makeClients({ clients }: Scenario, counters: boolean): EmulatedClient[] {
     const common = {
       slots: clients.max_rpcs_in_flight,
       bandwidthBps: clients.network_mb_s * 1e6,
       latencyNs: clients.latency_us * 1000,
       seed: this.seed,
-      books,
+      counters,
     }
     const nodes = Array.from({ length: clients.count }, (_, i) => ({ ...common, number: i + 1 }))
     const mounts = clients.mounted_on.map((host, i) => ({ ...common, number: clients.count + i + 1, host }))

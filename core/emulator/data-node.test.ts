@@ -83,7 +83,7 @@ describe('a data node in a scenario', () => {
     expect(node.run(sim.now)?.node.engine(1)?.reservation).toBe(2200)
     const local = node.reserve('c1', 4100, null)
     expect(local).toMatchObject({ ok: false, error: { code: 'E_LOCAL_CAPACITY' } })
-    expect(!local.ok && local.error.why).toContain('by 100 I/Os a period')
+    expect(!local.ok && local.error.why).toContain('by 100 I/Os per period')
     const answer = node.check('c1', 4000)
     // c4 crashed at 3.2 s and was not dropped, so the monitor still keeps its reservation.
     expect(answer.ok && answer.value.total).toBe(4000 + 2200 + 1000 + 1000)
@@ -170,19 +170,19 @@ describe('bad input in the section', () => {
     [
       'a reservation over what one client can do',
       NODE.replace('reservation: 3000', 'reservation: 4001'),
-      '1 over what one client',
+      '1 above the capacity of one client',
     ],
     [
       'reservations over the capacity',
       NODE.replace('global_iops: 10000', 'global_iops: 6000'),
-      '1000 over the capacity',
+      '1000 above the capacity',
     ],
     ['a fraction', NODE.replace('reservation: 3000', 'reservation: 0.5'), 'expected int'],
     ['a negative limit', NODE.replace('limit: 2500', 'limit: -1'), '>=0'],
-    ['a change of nobody', NODE.replace('client: c1', 'client: c9'), 'no client has this name'],
-    ['two clients of one name', NODE.replace('name: c2', 'name: c1'), 'a second client'],
+    ['a change of an unknown client', NODE.replace('client: c1', 'client: c9'), 'no client has this name'],
+    ['two clients of one name', NODE.replace('name: c2', 'name: c1'), 'another client'],
     ['a capacity of zero', NODE.replace('iops: 8000', 'iops: 0'), '>0'],
-    ['two monitors on one node', `${NODE}\n${NODE}`, 'a second node is called dn0'],
+    ['two monitors on one node', `${NODE}\n${NODE}`, 'another node is called dn0'],
     ['a period of zero', NODE.replace('batch: 50', 'period_ms: 0'), '>=10'],
   ])('refuses %s with its line', (_, section, message) => {
     expect(why(section)).toMatch(/^\d+: /)

@@ -20,12 +20,12 @@ import type { Simulation } from '../sim/simulation.ts'
 import type { DataNodeScenario, HaechiClientScenario, HaechiPreset, HaechiVariant } from './scenario-haechi.ts'
 
 /** Largest lag of the node behind the cluster's clock: many short steps instead of few long ones. */
-const TURN_NS = 5 * NS_PER_MS
+const CATCH_UP_NS = 5 * NS_PER_MS
 const SAMPLE_NS = 4 * NS_PER_MS
 /** Samples kept (one minute), and runs kept. */
 const SAMPLES = 15_000
-const RUNS_KEPT = 3
-const PERIODS_KEPT = 1000
+const RUNS_MOST = 3
+const PERIODS_MOST = 1000
 
 /** Uninterrupted run of the node; its own clock starts with it. */
 export interface DataNodeRun {
@@ -78,11 +78,11 @@ export class EmulatedDataNode {
     for (const c of scenario.clients) if (c.start_s === 0) this.#present.set(c.name, c)
     this.#begin()
     this.#plan()
-    const turn = (): void => {
+    const catchUp = (): void => {
       this.#catchUp()
-      sim.after(TURN_NS, turn)
+      sim.after(CATCH_UP_NS, catchUp)
     }
-    sim.after(TURN_NS, turn)
+    sim.after(CATCH_UP_NS, catchUp)
   }
 
   get name(): string {
@@ -175,11 +175,11 @@ export class EmulatedDataNode {
     const omega = this.#open.node.monitor?.omega ?? profiledTokens(this.#profile, periodNs)
     // A crashed client keeps its reservation until it is dropped.
     const { node, clients } = this.#open
-    const others = node.monitor
+    const admitted = node.monitor
       ? clients.flatMap((c, i) => (c.name === client ? [] : [node.client(i)?.promised ?? 0]))
       : [...this.#present].flatMap(([name, p]) => (name === client ? [] : [p.reservation]))
     const capacity = { globalIops: (omega * 1e9) / periodNs, localIops: local_iops }
-    return ok({ admitted: others, reservation, capacity, periodNs, fluid: fluid_admission })
+    return ok({ admitted, reservation, capacity, periodNs, fluid: fluid_admission })
   }
 
   get #profile(): { globalIops: number; localIops: number } {
@@ -203,7 +203,7 @@ export class EmulatedDataNode {
       seed: this.#seed,
       slots: 2 * scenario.clients.length,
       samples: { everyNs: SAMPLE_NS, rows: SAMPLES },
-      keptPeriods: PERIODS_KEPT,
+      keptPeriods: PERIODS_MOST,
     })
     invariant(made.ok, 'the section of a data node was checked')
     const run: OpenRun = {
@@ -215,9 +215,9 @@ export class EmulatedDataNode {
       marks: [],
     }
     this.#runs.push(run)
-    if (this.#runs.length > RUNS_KEPT) this.#runs.shift()
+    if (this.#runs.length > RUNS_MOST) this.#runs.shift()
     if (this.#capacity !== scenario.global_iops) run.node.setCapacity(this.#capacity)
-    if (this.#runs.length > 1) this.#mark('run', '', `begins anew as ${this.#variant}, ${this.#preset}`)
+    if (this.#runs.length > 1) this.#mark('run', '', `restarts as ${this.#variant}, ${this.#preset}`)
     // Clients that no longer fit the profile are refused by name.
     for (const c of this.#scenarioOfPresent()) if (!first.some((f) => f.name === c.name)) this.#join(c)
   }
@@ -269,7 +269,7 @@ export class EmulatedDataNode {
         this.#capacity = iops
         this.#open.node.setCapacity(iops)
         const text =
-          percent === 0 ? 'capacity as profiled' : `capacity ${percent < 0 ? 'falls' : 'rises'} ${Math.abs(percent)} %`
+          percent === 0 ? 'capacity restored' : `capacity ${percent < 0 ? 'falls' : 'rises'} ${Math.abs(percent)} %`
         this.#mark('capacity', '', text)
       })
     }

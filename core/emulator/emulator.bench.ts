@@ -9,8 +9,8 @@ const SECONDS = 5
 type Clock = () => number
 
 /** Wall time of an emulated second, ms. */
-function second(now: Clock, jobs: number, books: boolean): number {
-  const cluster = new EmulatedCluster(busyScenario(jobs), { books })
+function second(now: Clock, jobs: number, counters: boolean): number {
+  const cluster = new EmulatedCluster(busyScenario(jobs), { counters })
   // All jobs start in the first second.
   cluster.sim.runUntil(NS_PER_S)
   const began = now()

@@ -10,13 +10,13 @@ import { entryMode, type TreeEntry } from './parameter-tree.ts'
 
 const OWNER_READ = 0o400
 const OWNER_WRITE = 0o200
-const OTHERS_READ = 0o004
-const OTHERS_WRITE = 0o002
+const WORLD_READ = 0o004
+const WORLD_WRITE = 0o002
 
 /** Reads a file; EACCES when the user may not. */
 export function readEntry(e: TreeEntry, isRoot: boolean): Result<string, Errno> {
   if (!e.file) return fail('EISDIR')
-  return (entryMode(e) & (isRoot ? OWNER_READ : OTHERS_READ)) === 0 ? fail('EACCES') : e.file.read()
+  return (entryMode(e) & (isRoot ? OWNER_READ : WORLD_READ)) === 0 ? fail('EACCES') : e.file.read()
 }
 
 /** Opens a file for writing; returns its write function, or the error. */
@@ -24,7 +24,7 @@ export function openEntry(e: TreeEntry, isRoot: boolean): Result<(value: string)
   const { file } = e
   if (!file) return fail('EISDIR')
   const mode = entryMode(e)
-  if (!isRoot && (mode & OTHERS_WRITE) === 0) return fail('EACCES')
+  if (!isRoot && (mode & WORLD_WRITE) === 0) return fail('EACCES')
   if (isRoot && file.tree === 'sysfs' && (mode & OWNER_WRITE) === 0) return fail('EACCES')
   return ok((value) => {
     if (!file.write) return file.tree === 'proc' ? 'EIO' : 'EINVAL'

@@ -3,7 +3,7 @@
 /** A word, and which of its characters are quoted and so literal. */
 export interface MaskedText {
   readonly text: string
-  /** By position; undefined: none are quoted. */
+  /** True for each quoted character, by position; undefined: none are quoted. */
   readonly quoted?: readonly boolean[]
 }
 

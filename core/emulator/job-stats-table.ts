@@ -144,13 +144,13 @@ export class JobStatsTable {
   }
 
   #time(ns: number): string {
-    const whole = Math.floor(ns / NS_PER_S)
-    return seconds(ns - whole * NS_PER_S, this.#epochSeconds + whole)
+    const wholeSeconds = Math.floor(ns / NS_PER_S)
+    return seconds(ns - wholeSeconds * NS_PER_S, this.#epochSeconds + wholeSeconds)
   }
 }
 
 /** Formats a duration, or an offset from whole seconds, as `secs.nsecs`. */
 function seconds(ns: number, base = 0): string {
-  const whole = Math.floor(ns / NS_PER_S)
-  return `${base + whole}.${String(ns - whole * NS_PER_S).padStart(9, '0')}`
+  const wholeSeconds = Math.floor(ns / NS_PER_S)
+  return `${base + wholeSeconds}.${String(ns - wholeSeconds * NS_PER_S).padStart(9, '0')}`
 }

@@ -100,9 +100,9 @@ export class ExtentLocks extends EmulatedLocks {
       // The holder of a shared lock writes into its cache unobserved: the lock is revoked, not dropped.
       if (o.isShared || !o.held.some(isOld)) continue
       o.held = o.held.filter((h) => {
-        const isGone = isOld(h)
-        if (isGone) this.#cancel(h)
-        return !isGone
+        const isRemoved = isOld(h)
+        if (isRemoved) this.#cancel(h)
+        return !isRemoved
       })
       if (o.held.length === 0) this.#objects.delete(name)
     }

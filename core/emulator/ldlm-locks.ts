@@ -11,8 +11,8 @@ export const CLIENT_RECALC_NS = CLIENT_RECALC_S * NS_PER_S
 const LVF = 100
 
 /**
- * True if a client drops a lock unused for `ageNs`: it is older than lru_max_age, or the client's lock volume (age times number
- * of locks) exceeds the server's.
+ * True if a client drops a lock unused for `ageNs`: it has reached lru_max_age, or the client's lock volume (age times number
+ * of locks) has reached the server's.
  */
 export type IsTooOld = (ageNs: number, locksOfClient: number) => boolean
 

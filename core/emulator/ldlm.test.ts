@@ -14,7 +14,7 @@ import { clusterOf } from '#tests/kits/core/emulator/small-cluster.ts'
 const MDS = '{ name: mds01, mdts: [{ name: t-MDT0000, per_op_us: 100 }] }'
 const VERSIONS = ['2.12.9', '2.15.8', '2.16.1', '2.17.0', '2.17.57']
 
-function ask(c: EmulatedCluster, node = 'oss01'): LdlmAnswer {
+function query(c: EmulatedCluster, node = 'oss01'): LdlmAnswer {
   const { stdout, stderr } = c.node(node)!.exec(getParamCommand(...LDLM_PARAMETERS))
   expect(stderr).toBe('')
   const read = parseLdlm(stdout)
@@ -24,7 +24,7 @@ function ask(c: EmulatedCluster, node = 'oss01'): LdlmAnswer {
 const of = (a: LdlmAnswer, target: string): LdlmCounters => a.namespaces.find((n) => n.target === target)!
 const at = (c: EmulatedCluster, seconds: number, node = 'oss01'): LdlmAnswer => {
   c.sim.runUntil(seconds * 1e9)
-  return ask(c, node)
+  return query(c, node)
 }
 
 const writers = (id: string, client: number, n: number, more = ''): string =>
@@ -67,7 +67,7 @@ describe('locks on the objects of OSTs', () => {
     const c = clusterOf([cached('a', '[1, 2, 3]', 3)])
     const one = of(at(c, 5), 't-OST0000')
     const two = of(at(c, 10), 't-OST0000')
-    expect(of(ask(c), 't-OST0001').granted).toBe(0)
+    expect(of(query(c), 't-OST0001').granted).toBe(0)
     expect(two.granted).toBe(1)
     expect(two.resources).toBe(1)
     expect(two.locks! - two.granted!).toBeGreaterThanOrEqual(1)
@@ -179,7 +179,7 @@ describe('pools', () => {
     })
   })
 
-  it('have statistics that add up to what was granted and cancelled', () => {
+  it('have statistics that add up to what was granted and canceled', () => {
     const c = clusterOf([cached('a', '[1, 2, 3]', 3)])
     c.sim.runUntil(20e9 + 1)
     const { counters } = c.osts[0]!.extents.poolStats
@@ -213,7 +213,7 @@ describe('pools', () => {
     c.sim.runUntil(3e9)
     const { code } = c.node('oss01')!.exec('lctl set_param ldlm.namespaces.filter-*.pool.stats=0')
     expect(code).toBe(0)
-    expect(of(ask(c), 't-OST0000')).toMatchObject({ granted: 2, total: { grants: 0, cancels: 0 } })
+    expect(of(query(c), 't-OST0000')).toMatchObject({ granted: 2, total: { grants: 0, cancels: 0 } })
   })
 })
 
@@ -224,7 +224,7 @@ it.each(VERSIONS)('a server of %s answers the whole question without an error', 
   expect(a.foreign).toBe(0)
   expect(of(a, 't-OST0000')).toMatchObject({ granted: 2, limit: 3276799, total: { grants: 2 } })
   expect(of(a, 't-OST0000').contentions).toBe(version === '2.17.57' ? 0 : undefined)
-  expect(ask(c, 'mds01').namespaces.map((n) => n.namespace)).toEqual(['mdt-t-MDT0000_UUID'])
+  expect(query(c, 'mds01').namespaces.map((n) => n.namespace)).toEqual(['mdt-t-MDT0000_UUID'])
 })
 
 it('the same scenario and seed give the same counts, independent of reads', () => {
@@ -232,5 +232,5 @@ it('the same scenario and seed give the same counts, independent of reads', () =
   const quiet = clusterOf(jobs, { mds: MDS })
   const watched = clusterOf(jobs, { mds: MDS })
   for (let s = 0.1; s < 12; s += 0.7) at(watched, s, s > 6 ? 'mds01' : 'oss01')
-  expect([at(watched, 12), ask(watched, 'mds01')]).toEqual([at(quiet, 12), ask(quiet, 'mds01')])
+  expect([at(watched, 12), query(watched, 'mds01')]).toEqual([at(quiet, 12), query(quiet, 'mds01')])
 })

@@ -76,7 +76,7 @@ export class CounterTable {
     this.counter(name).add(value)
   }
 
-  /** By name; counters unchanged since the last clear have no samples. */
+  /** Counters by name; those unchanged since the last clear have no samples. */
   get counters(): ReadonlyMap<string, PrintableCounter> {
     return this.#counters
   }

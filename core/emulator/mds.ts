@@ -45,12 +45,12 @@ export class EmulatedMdt implements RpcTarget {
   servedRpcs = 0
   deviceNs = 0
   readonly #sim: Simulation
-  readonly #hasBooks: boolean
+  readonly #hasCounters: boolean
   readonly #opNs: (op: MetadataOperation) => number
 
   constructor(sim: Simulation, mds: EmulatedMds, scenario: MdsScenario['mdts'][number], context: ServerContext) {
     this.#sim = sim
-    this.#hasBooks = context.books
+    this.#hasCounters = context.counters
     this.name = scenario.name
     this.host = mds.name
     this.cpts = mds.cpts
@@ -92,13 +92,13 @@ export class EmulatedMdt implements RpcTarget {
       }
       this.servedRpcs++
       this.deviceNs += this.#sim.now - started
-      if (this.#hasBooks) this.#book(op, rpc, started)
+      if (this.#hasCounters) this.#count(op, rpc, started)
       end(rpc)
     })
   }
 
   /** Counts a completed operation. */
-  #book(op: MetadataOperation, { jobId, nid }: Rpc, started: number): void {
+  #count(op: MetadataOperation, { jobId, nid }: Rpc, started: number): void {
     const { now } = this.#sim
     const usecs = Math.round((now - started) / 1000)
     for (const counter of METADATA_RPCS[op].counters) {
@@ -132,7 +132,7 @@ export class EmulatedMds {
     this.module = context.machine?.module ?? loadedModule(scenario.timer_latency_us * 1000)
     this.nodemaps = context.machine?.nodemaps ?? new Nodemaps()
     const { profile, module, nodemaps, cpts } = this
-    const server: ServerSide = { profile, module, nodemaps, cpts, seed: context.seed, books: context.books }
+    const server: ServerSide = { profile, module, nodemaps, cpts, seed: context.seed, counters: context.counters }
     const serviceOf = (name: string, hp: boolean): EmulatedService<Rpc> => {
       const kind: ServiceKind<Rpc> = {
         path: ['mds', 'MDS', name],

@@ -1,4 +1,4 @@
-/** TBF behaviour measured on real servers, reproduced on the emulated cluster. */
+/** TBF behavior measured on real servers, reproduced on the emulated cluster. */
 import { describe, expect, it } from 'vitest'
 import { parseNrsPolicies } from '../lustre/nrs-policies.ts'
 import { parseNrsTbfRule } from '../lustre/nrs-tbf-rule.ts'
@@ -184,7 +184,7 @@ describe('what an operator sees', () => {
     return c
   }
 
-  it('a throttled job with more writers than slots leaves its neighbour five RPCs in 8 s', () => {
+  it('a throttled job with more writers than slots leaves its neighbor five RPCs in 8 s', () => {
     const alone = served(beside(1), '2.free')
     expect(alone).toBeGreaterThan(8 * 1000)
     expect(served(beside(4), '2.free')).toBeGreaterThan(0.99 * alone)

@@ -50,7 +50,7 @@ export class EmulatedNode {
     this.#clock = { nowNs: () => sim.now, unixNs: () => epochNs + BigInt(sim.now), upNs: () => sim.now - this.#bootNs }
     this.#timers = new TransientTimers(
       sim,
-      (words) => this.run(words),
+      (argv) => this.run(argv),
       (name) => this.#session(ROOT).pathOf(name),
       options.systemd ?? 252,
     )
@@ -74,8 +74,8 @@ export class EmulatedNode {
   }
 
   /** Runs a program as a user from an argument list, without a shell in between. */
-  run(words: readonly string[], user: NodeUser = ROOT): ExecResult {
-    return this.#session(user).runWords(words)
+  run(argv: readonly string[], user: NodeUser = ROOT): ExecResult {
+    return this.#session(user).runWords(argv)
   }
 
   /** Shell of a user that reads its commands from its input. */
@@ -99,7 +99,7 @@ export class EmulatedNode {
           clock: this.#clock,
           lustre: this.#options.lustre,
           programs: { ...this.#options.programs, ...systemd },
-          runAsRoot: (words) => this.run(words),
+          runAsRoot: (argv) => this.run(argv),
           hasUnitFile: (path) => this.#timers.hasFile(path),
           hasTimer: (prefix) => [...this.#timers.pending.keys()].some((unit) => unit.startsWith(prefix)),
         },

@@ -27,7 +27,7 @@ export interface ServerContext {
   readonly epochSeconds: number
   readonly seed: number
   /** True to keep counters that only parameters show. */
-  readonly books: boolean
+  readonly counters: boolean
   /** Shared state of a machine that also serves in another role. */
   readonly machine?: { readonly module: ReturnType<typeof loadedModule>; readonly nodemaps: Nodemaps } | undefined
 }
@@ -69,12 +69,12 @@ export class EmulatedOst implements RpcTarget {
   servedRpcs = 0
   deviceNs = 0
   readonly #sim: Simulation
-  readonly #hasBooks: boolean
+  readonly #hasCounters: boolean
   #inFlight = 0
 
   constructor(sim: Simulation, oss: EmulatedOss, scenario: OssScenario['osts'][number], context: ServerContext) {
     this.#sim = sim
-    this.#hasBooks = context.books
+    this.#hasCounters = context.counters
     this.name = scenario.name
     this.host = oss.name
     this.cpts = oss.cpts
@@ -94,7 +94,7 @@ export class EmulatedOst implements RpcTarget {
     const flow = this.flow.get(rpc.jobId)
     if (flow) flow.arrived++
     else this.flow.set(rpc.jobId, { arrived: 1, dispatched: 0, served: 0 })
-    if (this.#hasBooks) this.extents.touch(rpc.nid, rpc.object, rpc.op === 'write')
+    if (this.#hasCounters) this.extents.touch(rpc.nid, rpc.object, rpc.op === 'write')
     this.oss.io.receive(rpc, cpt, rpc.isForced ? 'hp' : 'reg', reply)
   }
 
@@ -110,7 +110,7 @@ export class EmulatedOst implements RpcTarget {
     if (flow) flow.dispatched++
     if (!isData(op)) return end(rpc)
     this.#inFlight++
-    if (this.#hasBooks) this.brw.begin(op, bytes, this.#inFlight)
+    if (this.#hasCounters) this.brw.begin(op, bytes, this.#inFlight)
     this.disk.transfer(bytes, this.#transferred, { rpc, op, flow, startedNs: this.#sim.now, end })
   }
 
@@ -119,12 +119,12 @@ export class EmulatedOst implements RpcTarget {
     if (flow) flow.served++
     this.servedRpcs++
     this.deviceNs += this.#sim.now - startedNs
-    if (this.#hasBooks) this.#book(op, rpc, startedNs)
+    if (this.#hasCounters) this.#count(op, rpc, startedNs)
     end(rpc)
   }
 
   /** Counts a completed read or write. */
-  #book(op: DataOperation, { bytes, jobId, nid }: Rpc, started: number): void {
+  #count(op: DataOperation, { bytes, jobId, nid }: Rpc, started: number): void {
     const { now } = this.#sim
     this.brw.end(op, now - started)
     const usecs = Math.round((now - started) / 1000)
@@ -155,7 +155,7 @@ export class EmulatedOss {
     this.cpts = scenario.cpts
     this.module = loadedModule(scenario.timer_latency_us * 1000)
     const { profile, module, nodemaps, cpts } = this
-    const server: ServerSide = { profile, module, nodemaps, cpts, seed: context.seed, books: context.books }
+    const server: ServerSide = { profile, module, nodemaps, cpts, seed: context.seed, counters: context.counters }
     this.io = new EmulatedService<Rpc>(sim, server, {
       path: ['ost', 'OSS', 'ost_io'],
       threads: scenario.threads,

@@ -137,7 +137,7 @@ export class EmulatedPadll {
   /** Adds another global controller and connects all local ones to it. */
   addSecondGlobal(epoch: number): GlobalController {
     const host = this.#addGlobal(epoch, `${this.scenario.controller_node}-2`)
-    for (const local of this.#locals.values()) this.#keepConnected(local, host)
+    for (const local of this.#locals.values()) this.#reconnect(local, host)
     if (!host.controller) throw new InvariantError('a controller that was started runs')
     return host.controller
   }
@@ -184,10 +184,10 @@ export class EmulatedPadll {
 
   #runLocal(local: LocalHost): void {
     local.start()
-    for (const host of this.#globals) this.#keepConnected(local, host)
+    for (const host of this.#globals) this.#reconnect(local, host)
   }
 
-  #keepConnected(local: LocalHost, host: GlobalHost): void {
+  #reconnect(local: LocalHost, host: GlobalHost): void {
     const { run } = local
     const connect = (): void => {
       if (local.run !== run || !local.isRunning) return
@@ -239,9 +239,9 @@ export class EmulatedPadll {
 
   /** Connects to the local controller, retrying while the stage lives. */
   #connect(emulated: EmulatedStage, connection: Connection): void {
-    const tell = (act: (a: StageAgent, nowNs: number) => void): void => {
+    const run = (act: (a: StageAgent, nowNs: number) => void): void => {
       if (this.#connections.get(emulated) !== connection) return
-      if (connection.unseen) return void connection.unseen.push(() => tell(act))
+      if (connection.unseen) return void connection.unseen.push(() => run(act))
       act(connection.agent, this.#sim.now)
       connection.ticker.wake()
       // A command may have moved the next release.
@@ -250,9 +250,9 @@ export class EmulatedPadll {
     const again = (): void => this.#sim.after(RETRY_NS, () => this.#connect(emulated, connection))
     if (this.#connections.get(emulated) !== connection) return
     const wire = this.#locals.get(emulated.place.client)?.accept({
-      onMessage: (m) => tell((a, now) => a.onMessage(m, now)),
+      onMessage: (m) => run((a, now) => a.onMessage(m, now)),
       onClose: () =>
-        tell((a, now) => {
+        run((a, now) => {
           connection.wire = undefined
           a.onGone(now)
           again()
@@ -260,7 +260,7 @@ export class EmulatedPadll {
     })
     if (!wire) return again()
     connection.wire = wire
-    tell((a, now) => a.onOpen(now))
+    run((a, now) => a.onOpen(now))
   }
 
   #ended(emulated: EmulatedStage, isKilled: boolean): void {
@@ -313,6 +313,7 @@ const stageName = (job: string, instance: number): string => `${instance} ${job}
 const settingsOf = (p: PadllScenario): Partial<GlobalSettings> => ({
   algorithm: p.algorithm,
   epsilon: p.epsilon,
+  slots: p.slots ?? null,
   split: p.split,
   intervalNs: p.interval_ms * NS_PER_MS,
   collectRounds: p.collect_rounds,

@@ -170,8 +170,8 @@ export class LocalHost {
     return a
   }
 
-  /** Connects to a global controller; calls `gone` when the connection ends or is refused. */
-  connectTo(host: GlobalHost, gone: () => void): void {
+  /** Connects to a global controller; calls `onGone` when the connection ends or is refused. */
+  connectTo(host: GlobalHost, onGone: () => void): void {
     const program = this.#program
     const globals = this.#globals
     if (!program) return
@@ -181,10 +181,10 @@ export class LocalHost {
       onClose: () => {
         globals.take(link)
         this.#with(program, (c, now) => c.onGlobalGone(link, now))
-        gone()
+        onGone()
       },
     })
-    if (!wire) return gone()
+    if (!wire) return onGone()
     globals.add(link, wire)
     this.#with(program, (c, now) => c.onGlobalOpen(link, now))
   }
@@ -246,7 +246,7 @@ export class GlobalHost {
     if (!program) return undefined
     const links = this.#links
     const link = links.next()
-    const tell = (act: (c: GlobalController, nowNs: number) => void): void => {
+    const run = (act: (c: GlobalController, nowNs: number) => void): void => {
       if (program !== this.#program) return
       act(program.controller, this.#sim.now)
       program.ticker.wake()
@@ -255,16 +255,16 @@ export class GlobalHost {
       this.#sim,
       local,
       {
-        onMessage: (m) => tell((c, now) => c.onMessage(link, m, now)),
+        onMessage: (m) => run((c, now) => c.onMessage(link, m, now)),
         onClose: () => {
           links.take(link)
-          tell((c, now) => c.onGone(link, now))
+          run((c, now) => c.onGone(link, now))
         },
       },
       { links: path, localNs: LOCAL_NS },
     )
     links.add(link, b)
-    tell((c, now) => c.onOpen(link, now))
+    run((c, now) => c.onOpen(link, now))
     return a
   }
 }

@@ -41,7 +41,7 @@ export class StagedProcess implements StageMember {
   readonly #handle: StageMember
   readonly #path: string
   /** True if its descriptors matter: it closes files, or reads and writes them. */
-  readonly #keepsFiles: boolean
+  readonly #tracksFiles: boolean
   readonly #requests = new Map<Operation, StageRequest>()
   #open = new Ring<number>()
   /** Closes that wait for the reply to the next open. */
@@ -53,7 +53,7 @@ export class StagedProcess implements StageMember {
     this.#stage = stage
     this.#handle = handle
     this.#path = path
-    this.#keepsFiles = job.op.includes('close')
+    this.#tracksFiles = job.op.includes('close')
     for (const op of job.op) {
       const call = CALLS[op]
       if (call) this.#requests.set(op, { ...call, path, ...(op === 'rename' ? { newPath: `${path}.1` } : {}) })
@@ -94,7 +94,7 @@ export class StagedProcess implements StageMember {
     const request = this.#requests.get(op)
     if (!request) return go()
     if (isData(op)) return this.#stage.submit({ ...request, fd: this.#dataFile(), size: bytes }, go)
-    if (op !== 'close' || !this.#keepsFiles) return this.#stage.submit(request, go)
+    if (op !== 'close' || !this.#tracksFiles) return this.#stage.submit(request, go)
     const fd = this.#open.shift()
     if (fd === undefined) this.#closing.push(go)
     else this.#close(fd, go)
@@ -102,7 +102,7 @@ export class StagedProcess implements StageMember {
 
   /** Handles the reply to an operation. */
   answered(op: Operation): void {
-    if (!opens(op) || !this.#keepsFiles) return
+    if (!opens(op) || !this.#tracksFiles) return
     const request = this.#requests.get(op)
     if (!request) return
     const fd = this.#stage.openFile(request)
@@ -126,9 +126,9 @@ export class StagedProcess implements StageMember {
   }
 
   #forgetFiles(): void {
-    const left = this.#file === undefined ? [] : [this.#file]
-    for (let fd = this.#open.shift(); fd !== undefined; fd = this.#open.shift()) left.push(fd)
-    for (const fd of left) this.#stage.closeFile({ call: 'close', fd }, fd)
+    const open = this.#file === undefined ? [] : [this.#file]
+    for (let fd = this.#open.shift(); fd !== undefined; fd = this.#open.shift()) open.push(fd)
+    for (const fd of open) this.#stage.closeFile({ call: 'close', fd }, fd)
     this.#file = undefined
     this.#closing = new Ring<() => void>()
   }

@@ -41,7 +41,7 @@ export class EmulatedStage {
   readonly #owner: StageOwner
   readonly #processes = new Set<StageMember>()
   /** Callbacks of held operations, by ticket. */
-  readonly #waiting = new Map<number, { readonly go: () => void; left: number }>()
+  readonly #waiting = new Map<number, { readonly go: () => void; remaining: number }>()
   #stage: Stage | undefined
   #wakeNs = Infinity
   #nextFd = 3
@@ -100,7 +100,7 @@ export class EmulatedStage {
   submit(request: StageRequest, go: () => void): void {
     const outcome = this.#here.submit(request, this.#sim.now)
     if (outcome.kind !== 'waits') return go()
-    this.#waiting.set(outcome.ticket, { go, left: outcome.waiting })
+    this.#waiting.set(outcome.ticket, { go, remaining: outcome.waiting })
     this.wake()
   }
 
@@ -139,8 +139,8 @@ export class EmulatedStage {
   #release(ticket: number, count: number): void {
     const waiting = this.#waiting.get(ticket)
     if (!waiting) return
-    waiting.left -= count
-    if (waiting.left <= 0) this.#waiting.delete(ticket)
+    waiting.remaining -= count
+    if (waiting.remaining <= 0) this.#waiting.delete(ticket)
     for (let i = 0; i < count; i++) waiting.go()
   }
 }

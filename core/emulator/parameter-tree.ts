@@ -23,7 +23,7 @@ export const entryMode = (e: TreeEntry): number => (e.file ? modeOf(e.file) : 0o
 
 const DEBUGFS = '/sys/kernel/debug'
 /** Number of cached patterns: a console reads the same few again and again. */
-const KEPT_PATTERNS = 256
+const CACHED_PATTERNS = 256
 
 export class ParameterFiles {
   readonly #root: Directory = { children: new Map() }
@@ -51,12 +51,12 @@ export class ParameterFiles {
 
   /** Files and directories that match an absolute path pattern, sorted by path bytewise, as glob(3) does in the C locale. */
   match(pattern: string, isRoot: boolean): readonly TreeEntry[] {
-    const kept = this.#matches[isRoot ? 0 : 1]
-    const known = kept.get(pattern)
+    const cache = this.#matches[isRoot ? 0 : 1]
+    const known = cache.get(pattern)
     if (known) return known
     const found = this.#walk(pattern, isRoot)
-    if (kept.size >= KEPT_PATTERNS) kept.clear()
-    kept.set(pattern, found)
+    if (cache.size >= CACHED_PATTERNS) cache.clear()
+    cache.set(pattern, found)
     return found
   }
 

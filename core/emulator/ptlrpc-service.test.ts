@@ -27,7 +27,7 @@ class Bench {
   constructor(options: { cpts?: number; threads?: number; latencyNs?: number; serviceNs?: number } = {}) {
     const { cpts = 1, threads = 4, latencyNs = 0, serviceNs = SERVICE_NS } = options
     const module = loadedModule(latencyNs)
-    const server = { profile: profile('dev'), module, nodemaps: new Nodemaps(), cpts, seed: 1, books: true }
+    const server = { profile: profile('dev'), module, nodemaps: new Nodemaps(), cpts, seed: 1, counters: true }
     this.service = new EmulatedService<Request>(this.sim, server, {
       path: ['ost', 'OSS', 'ost_io'],
       threads,
@@ -50,7 +50,7 @@ class Bench {
     this.service.receive({ jobId, nid: '0@lo', opcode: 'ost_write' }, cpt, queue, done)
   }
 
-  /** Keeps one RPC under way at all times; the result counts replies. */
+  /** Keeps one RPC in flight at all times; the result counts replies. */
   loop(jobId: string, queue: Queue = 'reg', cpt = 0): { served: number } {
     const count = { served: 0 }
     const next = (): void => {
@@ -117,7 +117,7 @@ describe('EmulatedService', () => {
           b.tbf(...rates.map((rate, i) => `start r${i} jobid={${jobs[i]!}} rate=${rate}`))
           const waiting = new Map<string, number>()
           let at = 0
-          let left = 0
+          let pending = 0
           const total = arrivals.reduce((n, x) => n + x.n, 0)
           for (const { wait, job, queue, cpt, n } of arrivals) {
             at += wait
@@ -127,11 +127,11 @@ describe('EmulatedService', () => {
               for (let i = 0; i < n; i++) {
                 const before = waiting.get(key) ?? 0
                 waiting.set(key, before + 1)
-                left++
+                pending++
                 b.send(
                   job,
                   () => {
-                    left--
+                    pending--
                     waiting.set(key, waiting.get(key)! - 1)
                     const token = Math.ceil(1e9 / rates[jobs.indexOf(job)]!) + jobs.length * (latencyNs + 1)
                     expect(b.sim.now - sent).toBeLessThanOrEqual((before + 1) * token + (total + 1) * 3e6)
@@ -143,7 +143,7 @@ describe('EmulatedService', () => {
             })
           }
           b.sim.runUntil(1e12)
-          expect(left).toBe(0)
+          expect(pending).toBe(0)
           expect(b.service.nrs.queued).toBe(0)
         },
       ),

@@ -29,7 +29,7 @@ export interface ServerSide {
   readonly cpts: number
   readonly seed: number
   /** True to keep counters that only parameters show. */
-  readonly books: boolean
+  readonly counters: boolean
 }
 
 export interface ServiceKind<R> {
@@ -67,24 +67,24 @@ export class EmulatedService<R extends ServiceRequest> {
   readonly threads: number
   readonly nrs: NrsService<R>
   readonly stats: CounterTable
-  /** By CPT. */
+  /** Estimates by CPT. */
   readonly estimates: readonly ServiceEstimate[]
   readonly #sim: Simulation
   readonly #kind: ServiceKind<R>
-  readonly #hasBooks: boolean
+  readonly #hasCounters: boolean
   readonly #threadsOf: readonly number[]
   readonly #idleThreads: number[]
   /** Wake-up times of each CPT. */
-  readonly #alarms: readonly Set<number>[]
+  readonly #timers: readonly Set<number>[]
   readonly #counts: Readonly<Record<'wait' | 'depth' | 'active' | 'timeout' | 'buffers', LiveCounter>>
   #active = 0
   /** RPCs in the service, including those in threads. */
   #held = 0
 
   constructor(sim: Simulation, server: ServerSide, kind: ServiceKind<R>) {
-    const { cpts, profile, module, nodemaps, seed, books } = server
+    const { cpts, profile, module, nodemaps, seed, counters } = server
     this.#sim = sim
-    this.#hasBooks = books
+    this.#hasCounters = counters
     this.#kind = kind
     this.path = kind.path
     this.nrs = new NrsService<R>({ cpts, hp: kind.hp, policies: kind.policies, profile, module, nodemaps, seed })
@@ -102,7 +102,7 @@ export class EmulatedService<R extends ServiceRequest> {
     )
     this.threads = this.#threadsOf.reduce((a, b) => a + b, 0)
     this.#idleThreads = [...this.#threadsOf]
-    this.#alarms = this.#threadsOf.map(() => new Set<number>())
+    this.#timers = this.#threadsOf.map(() => new Set<number>())
   }
 
   /** RPCs in threads, all CPTs. */
@@ -115,7 +115,7 @@ export class EmulatedService<R extends ServiceRequest> {
     const { now } = this.#sim
     rpc.visit = { cpt, atNs: now, reply, startedNs: now, queue, policy: undefined }
     this.#held++
-    if (this.#hasBooks) this.#countBuffers()
+    if (this.#hasCounters) this.#countBuffers()
     this.nrs.enqueue(now, cpt, queue, rpc)
     this.#dispatch(cpt)
   }
@@ -136,13 +136,13 @@ export class EmulatedService<R extends ServiceRequest> {
   }
 
   #arm(cpt: number): void {
-    const alarms = this.#alarms[cpt] as Set<number>
+    const timers = this.#timers[cpt] as Set<number>
     const at = Math.max(this.nrs.wakeAt(cpt), this.#sim.now)
-    // An obsolete alarm fires without effect; no two are set for the same time.
-    if (at === Infinity || alarms.has(at)) return
-    alarms.add(at)
+    // An obsolete timer fires without effect; no two are set for the same time.
+    if (at === Infinity || timers.has(at)) return
+    timers.add(at)
     this.#sim.at(at, () => {
-      alarms.delete(at)
+      timers.delete(at)
       this.#dispatch(cpt)
     })
   }
@@ -153,14 +153,14 @@ export class EmulatedService<R extends ServiceRequest> {
     visit.queue = queue
     visit.policy = policy
     this.#active++
-    if (this.#hasBooks) this.#countStart(cpt, visit.startedNs - visit.atNs)
+    if (this.#hasCounters) this.#countStart(cpt, visit.startedNs - visit.atNs)
     this.#kind.serve(request, this.#ended)
   }
 
   readonly #ended = (rpc: R): void => {
     const { cpt, queue, policy, reply, startedNs, atNs } = rpc.visit as Visit
     this.#active--
-    if (this.#hasBooks) this.#countEnd(cpt, rpc, startedNs, atNs)
+    if (this.#hasCounters) this.#countEnd(cpt, rpc, startedNs, atNs)
     this.#held--
     this.nrs.finished(cpt, queue, policy)
     this.#idleThreads[cpt] = (this.#idleThreads[cpt] as number) + 1

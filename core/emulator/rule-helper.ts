@@ -15,7 +15,7 @@ const PARAMETERS = /^(?:ost\.OSS\.ost_io|mds\.MDS\.mdt|mds\.MDS\.mdt_readpage)\.
 const CHARACTERS = /^[-A-Za-z0-9.@_:/+#%=~^*?,&{}[\] ]*$/
 const EXPRESSION = String.raw`(?:jobid|nid|opcode|uid|gid|projid|nodemap)=\{[^{}]+\}`
 const CONDITIONS = new RegExp(`^${EXPRESSION}(?:[,&]${EXPRESSION})*$`)
-const OWN = new RegExp(`^(?:${CONTROLLER_RULE}|(?:${OPERATOR_PREFIX}|${HELPER_PREFIX})\\w+)$`)
+const SLUICE_RULE = new RegExp(`^(?:${CONTROLLER_RULE}|(?:${OPERATOR_PREFIX}|${HELPER_PREFIX})\\w+)$`)
 const UNIT = /^sluice-[A-Za-z0-9][\w-]*$/
 
 export interface RuleHelperSite {
@@ -41,35 +41,35 @@ class Refusal {
 const need = (is: boolean, why: string): Refusal | undefined => (is ? undefined : new Refusal(why))
 
 function needNumber(text: string, most: number, what: string): Refusal | undefined {
-  if (!/^[1-9]\d*$/.test(text)) return new Refusal(`${what} is no whole number from 1 to ${most}`)
+  if (!/^[1-9]\d*$/.test(text)) return new Refusal(`${what} is not a whole number from 1 to ${most}`)
   return need(text.length <= 9 && Number(text) <= most, `${what} is more than ${most}`)
 }
 
 const needWord = (text: string, what: string): Refusal | undefined =>
-  need(/^\w+$/.test(text), `${what} is no name of a rule`) ??
+  need(/^\w+$/.test(text), `${what} is not a rule name`) ??
   need(text.length <= 15, `${what} is longer than 15 characters`)
 
 const needRule = ([parameter = '', queue = '', name = '']: readonly string[]): Refusal | undefined =>
-  need(PARAMETERS.test(parameter), 'this parameter is not one that holds rules') ??
-  need(/^(?:reg|hp|both)$/.test(queue), 'the queue is reg, hp or both') ??
+  need(PARAMETERS.test(parameter), 'this parameter does not hold TBF rules') ??
+  need(/^(?:reg|hp|both)$/.test(queue), 'the queue must be reg, hp or both') ??
   needWord(name, 'the name') ??
-  need(OWN.test(name), 'this rule is not one of Sluice')
+  need(SLUICE_RULE.test(name), 'this rule is not managed by Sluice')
 
 const needConditions = (text: string): Refusal | undefined =>
-  need(CHARACTERS.test(text), 'a character of the conditions cannot be in a rule') ??
+  need(CHARACTERS.test(text), 'the conditions contain a character that rules cannot contain') ??
   need(text.length <= CONDITIONS_MOST, 'the conditions are too long') ??
-  need(CONDITIONS.test(text), 'the conditions are no field={...}')
+  need(CONDITIONS.test(text), 'the conditions are not of the form field={...}')
 
 const needUnit = (unit: string): Refusal | undefined =>
-  need(UNIT.test(unit), 'this timer is not one of Sluice') ??
+  need(UNIT.test(unit), 'this timer is not managed by Sluice') ??
   need(unit.length <= 63, 'the name of the timer is too long')
 
-function needStops(words: readonly string[]): Refusal | undefined {
-  const isWhole = words.length > 0 && words.length % 3 === 0
-  if (!isWhole) return new Refusal('a timer stops PARAMETER QUEUE NAME, one or several')
-  if (words.length / 3 > STOPS_MOST) return new Refusal(`a timer stops at most ${STOPS_MOST} rules`)
-  for (let i = 0; i < words.length; i += 3) {
-    const wrong = needRule(words.slice(i, i + 3))
+function needStops(args: readonly string[]): Refusal | undefined {
+  const isComplete = args.length > 0 && args.length % 3 === 0
+  if (!isComplete) return new Refusal('a timer needs one or more PARAMETER QUEUE NAME')
+  if (args.length / 3 > STOPS_MOST) return new Refusal(`a timer stops at most ${STOPS_MOST} rules`)
+  for (let i = 0; i < args.length; i += 3) {
+    const wrong = needRule(args.slice(i, i + 3))
     if (wrong) return wrong
   }
   return undefined
@@ -78,7 +78,7 @@ function needStops(words: readonly string[]): Refusal | undefined {
 const selector = (queue: string): string => (queue === 'both' ? '' : `${queue} `)
 
 const needNoStop = ({ hasTimer }: RuleHelperSite): Refusal | undefined =>
-  need(!hasTimer('sluice-stop-'), 'a stop of Sluice is under way on this server')
+  need(!hasTimer('sluice-stop-'), 'a stop of Sluice is in progress on this server')
 
 function start(args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
   const [parameter = '', queue = '', name = '', conditions = '', rate = '', ...more] = args
@@ -90,7 +90,7 @@ function start(args: readonly string[], site: RuleHelperSite): ExecResult | Refu
   for (const pair of more) {
     const bad = pair.startsWith('rank=')
       ? needWord(pair.slice(5), 'the rank')
-      : need(pair === 'realtime=1', 'only rank=NAME and realtime=1 may follow the rate')
+      : need(pair === 'realtime=1', 'only rank=NAME and realtime=1 are allowed after the rate')
     if (bad) return bad
   }
   return (
@@ -115,10 +115,10 @@ function change(args: readonly string[], site: RuleHelperSite): ExecResult | Ref
   return needNoStop(site) ?? site.setParam(parameter, [`${selector(queue)}change ${name}`, ...pairs].join(' '))
 }
 
-function stopAll(words: readonly string[], site: RuleHelperSite): ExecResult {
+function stopAll(args: readonly string[], site: RuleHelperSite): ExecResult {
   let all = done()
-  for (let i = 0; i < words.length; i += 3) {
-    const [parameter = '', queue = '', name = ''] = words.slice(i, i + 3)
+  for (let i = 0; i < args.length; i += 3) {
+    const [parameter = '', queue = '', name = ''] = args.slice(i, i + 3)
     const { stdout, stderr, code } = site.setParam(parameter, `${selector(queue)}stop ${name}`)
     all = { stdout: all.stdout + stdout, stderr: all.stderr + stderr, code }
   }
@@ -160,9 +160,9 @@ function run(verb: string, args: readonly string[], site: RuleHelperSite): ExecR
         site.systemctl(['stop', `${args[0] ?? ''}.timer`])
       )
     case 'list':
-      return need(args.length === 0, 'list takes nothing') ?? list(site)
+      return need(args.length === 0, 'list takes no arguments') ?? list(site)
     default:
-      return new Refusal('start, change, stop, expire, end or list')
+      return new Refusal('expected start, change, stop, expire, end or list')
   }
 }
 

@@ -56,13 +56,13 @@ describe('rules of a scenario', () => {
     ['no command', 'frobnicate', ''],
   ])('are refused by the grammar of the server, in place: %s', (_, line, word) => {
     const why = whyOf(`rules: [{ service: ost_io, line: ${JSON.stringify(line)} }]\n`)
-    expect(why).toMatch(/^10:\d+ rules\.0\.line: oss01 refuses it \(E[A-Z]+\)/)
+    expect(why).toMatch(/^10:\d+ rules\.0\.line: oss01 rejects it \(E[A-Z]+\)/)
     expect(why).toContain(word)
   })
 
   it('need a server that runs the service, and one that runs TBF', () => {
     expect(whyOf('rules: [{ service: mdt, line: "start x jobid={a} rate=1" }]\n')).toContain(
-      'mds01 refuses it (EINVAL): TBF does not run',
+      'mds01 rejects it (EINVAL): TBF does not run',
     )
     expect(whyOf('rules: [{ service: ost_io, line: "start x jobid={a} rate=1", servers: [oss09] }]\n')).toContain(
       'no server of ost_io is called oss09',

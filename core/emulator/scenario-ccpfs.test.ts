@@ -47,7 +47,7 @@ test('the section parses with its defaults', () => {
 
 // Line and column refer to the wrong value, not to the section.
 test.each([
-  ['file: ckpt.h5, clients: [1, 2]', 'file: ckpt.h6, clients: [1, 2]', 14, 'ckpt.h6, ', 'no file of the section'],
+  ['file: ckpt.h5, clients: [1, 2]', 'file: ckpt.h6, clients: [1, 2]', 14, 'ckpt.h6, ', 'no file of this section'],
   ['pattern: strided, size_bytes: 65536', 'pattern: strided, size_bytes: 0', 14, '0 }', 'size_bytes'],
   ['pattern: strided, size_bytes: 65536', 'pattern: strided, size_bytes: 65.5', 14, '65.5 }', 'size_bytes'],
   ['stripes: 4, stripe_kib: 1024', 'stripes: 4, stripe_kib: 0', 10, '0, size', 'stripe_kib'],
@@ -77,14 +77,14 @@ test.each([
 })
 
 test.each([
-  ['servers: [pfs01, pfs02]', 'servers: [pfs01, pfs01]', 'a second server'],
+  ['servers: [pfs01, pfs02]', 'servers: [pfs01, pfs01]', 'another server has this name'],
   ['servers: [pfs01, pfs02]', 'servers: []', 'servers'],
   ['servers: [pfs01, pfs02]', 'servers: ["a b"]', 'a host name'],
   ['servers: [pfs01, pfs02]', 'servers: [pfs01]\n  manager: magic', 'manager'],
   ['servers: [pfs01, pfs02]', 'servers: [pfs01]\n  costs: { device_mb_s: 0 }', 'device_mb_s'],
   ['servers: [pfs01, pfs02]', 'servers: [pfs01]\n  costs: { rtt_us: .nan }', 'rtt_us'],
   ['servers: [pfs01, pfs02]', 'servers: [pfs01]\n  revocation_timeout_s: 0', 'revocation_timeout_s'],
-  ['name: run.log', 'name: one', 'a second file'],
+  ['name: run.log', 'name: one', 'another file has this name'],
   ['name: run.log', 'name: a/b', 'without /'],
   ['name: run.log', 'name: "\\u2028"', 'U+00FF'],
   ['name: run.log', `name: ${'x'.repeat(256)}`, 'name'],
@@ -117,7 +117,7 @@ test('a spanning write needs an edge of stripes', () => {
   )
   expect(parseScenario(text)).toMatchObject({
     ok: false,
-    error: { why: expect.stringContaining('no edge of stripes') as string },
+    error: { why: expect.stringContaining('no stripe boundary') as string },
   })
 })
 

@@ -4,43 +4,43 @@
  * Faults of PADLL's controllers and of ccPFS clients are in their own sections.
  */
 import * as z from 'zod'
-import { hostName, targetName, whole } from './scenario-servers.ts'
+import { hostName, targetName, positiveInteger } from './scenario-servers.ts'
 
 const FAULTS_MAX = 200
 
 const seconds = z.number().nonnegative().max(1e6)
 const lasting = {
-  at_s: seconds.describe('when it begins'),
-  for_s: z.number().positive().max(1e6).optional().describe('for so long; for good unless said'),
+  at_s: seconds.describe('start'),
+  for_s: z.number().positive().max(1e6).optional().describe('duration (default: permanent)'),
 }
-const factor = z.number().min(1).max(1e6).describe('so many times slower; faults that overlap multiply')
+const factor = z.number().min(1).max(1e6).describe('slowdown factor; overlapping faults multiply')
 
 const fault = z.discriminatedUnion('what', [
   z
     .strictObject({ what: z.literal('slow-disk'), target: targetName, factor, ...lasting })
-    .describe('every operation that the device of a target begins takes longer'),
+    .describe('operations on the device of a target take longer'),
   z
     .strictObject({ what: z.literal('disk-stops'), target: targetName, ...lasting })
-    .describe('the device of a target begins nothing; what it had begun ends'),
+    .describe('the device of a target starts no operation; running ones complete'),
   z
     .strictObject({ what: z.literal('server-silent'), server: hostName, ...lasting })
-    .describe('a server answers no shell; it serves all the same'),
+    .describe('the shell of a server does not answer; RPCs are still served'),
   z
     .strictObject({
       what: z.literal('slow-network'),
       factor,
-      clients: z.array(whole).min(1).max(10_000).optional().describe('client numbers; all unless said'),
+      clients: z.array(positiveInteger).min(1).max(10_000).optional().describe('client numbers (default: all)'),
       ...lasting,
     })
-    .describe('the ports of clients carry less'),
+    .describe('reduced network bandwidth of clients'),
 ])
 
-export const faults = z.array(fault).max(FAULTS_MAX).default([]).describe('what befalls disks, servers and network')
+export const faults = z.array(fault).max(FAULTS_MAX).default([]).describe('faults of disks, servers and the network')
 
 export type ScenarioFault = z.infer<typeof fault>
 
 /** Rest of the scenario that the section is checked against. */
-interface Around {
+interface ScenarioContext {
   readonly faults: readonly ScenarioFault[]
   readonly oss: readonly { readonly name: string; readonly osts: readonly { readonly name: string }[] }[]
   readonly mds: readonly { readonly name: string; readonly mdts: readonly { readonly name: string }[] }[]
@@ -48,7 +48,7 @@ interface Around {
 }
 
 /** Checks that the subject of each fault exists. */
-export function checkFaults(s: Around, issue: (path: (string | number)[], message: string) => void): void {
+export function checkFaults(s: ScenarioContext, issue: (path: (string | number)[], message: string) => void): void {
   const targets = new Set([...s.oss.flatMap((o) => o.osts), ...s.mds.flatMap((m) => m.mdts)].map((t) => t.name))
   const servers = new Set([...s.oss, ...s.mds].map((x) => x.name))
   const last = s.clients.count + s.clients.mounted_on.length

@@ -4,9 +4,10 @@
  * Names and job ids are bytes chosen by any user: bounded here, and treated as data everywhere after.
  */
 import * as z from 'zod'
+import { MAX_RESERVATION } from '../haechi/report-word.ts'
 import { profiledTokens, MAX_TOKENS } from '../haechi/settings.ts'
 import { JOB_ID_MAX } from '../lustre/job-id.ts'
-import { hostName, whole } from './scenario-servers.ts'
+import { hostName, positiveInteger } from './scenario-servers.ts'
 
 export const HAECHI_VARIANTS = ['bare', 'basic', 'haechi'] as const
 export type HaechiVariant = (typeof HAECHI_VARIANTS)[number]
@@ -14,7 +15,8 @@ export const HAECHI_PRESETS = ['default', 'paper-literal'] as const
 export type HaechiPreset = (typeof HAECHI_PRESETS)[number]
 
 const tokens = z.number().int().nonnegative().max(MAX_TOKENS)
-const iops = whole.max(MAX_TOKENS)
+const reserved = z.number().int().nonnegative().max(MAX_RESERVATION)
+const iops = positiveInteger.max(MAX_TOKENS)
 const seconds = z.number().nonnegative().max(1e6)
 
 const workload = z.discriminatedUnion('kind', [
@@ -33,18 +35,18 @@ const workload = z.discriminatedUnion('kind', [
 const client = z.strictObject({
   name: z.string().min(1).max(64),
   job: z.string().max(JOB_ID_MAX).default(''),
-  reservation: tokens.default(0).describe('reserved I/Os per period'),
+  reservation: reserved.default(0).describe('reserved I/Os per period'),
   limit: tokens.nullable().default(null).describe('maximum I/Os per period'),
   workload: workload.default({ kind: 'backlogged' }),
   /** YCSB-like mix over the node's records; by default the I/Os are not tied to records. */
   records: z
     .strictObject({
-      count: whole.max(2 ** 20),
+      count: positiveInteger.max(2 ** 20),
       reads: z.number().min(0).max(1).default(0.5),
       keys: z.enum(['uniform', 'zipfian']).default('zipfian'),
     })
     .optional(),
-  outside: z.boolean().default(false).describe('traffic that the monitor does not know'),
+  outside: z.boolean().default(false).describe('traffic unknown to the monitor'),
   start_s: seconds.default(0),
   leave_s: seconds.optional(),
   crash_s: seconds.optional(),
@@ -57,7 +59,7 @@ const node = z.strictObject({
   variant: z.enum(HAECHI_VARIANTS).default('haechi'),
   preset: z.enum(HAECHI_PRESETS).default('default'),
   period_ms: z.number().int().min(10).max(60_000).default(1000),
-  batch: whole.max(1e6).default(1000),
+  batch: positiveInteger.max(1e6).default(1000),
   fluid_admission: z.boolean().default(false),
   slack: tokens
     .default(0)
@@ -73,7 +75,7 @@ const node = z.strictObject({
       z.strictObject({
         at_s: seconds,
         client: z.string(),
-        reservation: tokens,
+        reservation: reserved,
         limit: tokens.nullable().default(null),
       }),
     )
@@ -83,7 +85,7 @@ const node = z.strictObject({
 
 export const haechi = z.array(node).max(8).default([]).describe('data nodes with tokens for one-sided I/O')
 
-interface Around {
+interface ScenarioContext {
   readonly haechi: readonly DataNodeScenario[]
   readonly oss: readonly { readonly name: string }[]
   readonly mds: readonly { readonly name: string }[]
@@ -91,12 +93,12 @@ interface Around {
 
 /** Checks that names are unique, that events refer to clients that exist, and that the reservations pass admission. */
 export function checkHaechi(
-  { haechi: nodes, oss, mds }: Around,
+  { haechi: nodes, oss, mds }: ScenarioContext,
   issue: (path: (string | number)[], message: string) => void,
 ): void {
   const names = new Set([...oss, ...mds].map((s) => s.name))
   nodes.forEach((n, i) => {
-    if (names.has(n.name)) issue(['haechi', i, 'name'], `a second node is called ${n.name}`)
+    if (names.has(n.name)) issue(['haechi', i, 'name'], `another node is called ${n.name}`)
     names.add(n.name)
     const clients = new Set<string>()
     const perPeriod = (iopsOf: number): number =>
@@ -105,24 +107,27 @@ export function checkHaechi(
     const local = perPeriod(n.local_iops)
     let sum = 0
     n.clients.forEach((c, j) => {
-      if (clients.has(c.name)) issue(['haechi', i, 'clients', j, 'name'], 'a second client has this name')
+      if (clients.has(c.name)) issue(['haechi', i, 'clients', j, 'name'], 'another client has this name')
       clients.add(c.name)
       if (c.outside) return
       if (c.reservation > local) {
         const over = c.reservation - local
-        issue(['haechi', i, 'clients', j, 'reservation'], `${over} over what one client can do in a period (${local})`)
+        issue(
+          ['haechi', i, 'clients', j, 'reservation'],
+          `${over} above the capacity of one client in a period (${local})`,
+        )
       }
       if (c.start_s === 0) sum += c.reservation
       if (c.start_s === 0 && sum > most) {
         issue(
           ['haechi', i, 'clients', j, 'reservation'],
-          `all reservations so far are ${sum - most} over the capacity (${most})`,
+          `the reservations up to here are ${sum - most} above the capacity (${most})`,
         )
       }
     })
     n.capacity.forEach((c, j) => {
       const before = n.capacity[j - 1]
-      if (before && c.at_s < before.at_s) issue(['haechi', i, 'capacity', j, 'at_s'], 'earlier than the one before it')
+      if (before && c.at_s < before.at_s) issue(['haechi', i, 'capacity', j, 'at_s'], 'earlier than the previous entry')
     })
     n.changes.forEach((c, j) => {
       if (!clients.has(c.client)) issue(['haechi', i, 'changes', j, 'client'], 'no client has this name')

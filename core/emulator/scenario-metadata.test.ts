@@ -40,7 +40,7 @@ describe('control.metadata of a scenario', () => {
 
   it.each([
     ['  metadata: { algorithm: fair }', 'algorithm'],
-    ['  metadata: { limits: { opne: 5 } }', 'no operation and no class'],
+    ['  metadata: { limits: { opne: 5 } }', 'not an operation or class'],
     ['  metadata: { limits: { open: 0 } }', 'a system limit of 1 to'],
     ['  metadata: { epsilon: 2 }', 'epsilon'],
     ['  metadata: { polices: x }', 'polices'],
@@ -59,6 +59,6 @@ describe('control.metadata of a scenario', () => {
       '  period_ms: 100',
       '{ policy: tbf jobid+opcode }'.replace(/[{}]/g, '').trim() + '\n    version: 2.15.8',
     )
-    expect(old.ok ? '' : old.error.why).toContain('mds01 with Lustre 2.15.8 refuses "tbf jobid+opcode"')
+    expect(old.ok ? '' : old.error.why).toContain('mds01 with Lustre 2.15.8 rejects "tbf jobid+opcode"')
   })
 })

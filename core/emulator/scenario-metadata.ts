@@ -15,7 +15,7 @@ const limits = z
   .superRefine((of, context) => {
     for (const scope of Object.keys(of)) {
       if (isScope(scope)) continue
-      context.addIssue({ code: 'custom', path: [scope], message: 'no operation and no class of PADLL is called that' })
+      context.addIssue({ code: 'custom', path: [scope], message: 'not an operation or class of PADLL' })
     }
   })
 
@@ -25,7 +25,7 @@ export const metadata = z
     epsilon: z.number().min(0).max(1).default(0.25),
     /** Divisor of `uniform`; default: the number of jobs. */
     slots: z.number().int().min(1).max(10_000).optional(),
-    limits: limits.default({}).describe('most op/s of all jobs with a policy together, by operation or class'),
+    limits: limits.default({}).describe('system limit of all jobs with a policy, op/s by operation or class'),
     policies: z
       .string()
       .max(262_144)

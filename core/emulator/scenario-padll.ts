@@ -9,7 +9,7 @@ import { parseHousekeepingFile } from '../padll/rules/housekeeping-yaml.ts'
 import { parsePolicies } from '../padll/rules/policy-schedule.ts'
 import { MountPoints } from '../padll/stage/mount-points.ts'
 import { isScope, type Scope } from '../padll/vocabulary.ts'
-import { hostName, whole } from './scenario-servers.ts'
+import { hostName, positiveInteger } from './scenario-servers.ts'
 
 const rate = z.number().min(1).max(RATE_MAX)
 const seconds = z.number().nonnegative().max(1e6)
@@ -36,7 +36,7 @@ const fault = z.discriminatedUnion('what', [
     what: z.literal('local-dies'),
     at_s: seconds,
     for_s: z.number().positive().max(1e6).optional(),
-    client: whole,
+    client: positiveInteger,
   }),
   z.strictObject({ what: z.literal('global-dies'), at_s: seconds, for_s: z.number().positive().max(1e6).optional() }),
   z.strictObject({
@@ -50,12 +50,16 @@ const fault = z.discriminatedUnion('what', [
 export const padll = z
   .strictObject({
     controller_node: hostName.default('qos01'),
-    system_limits: z.partialRecord(scope, rate).default({}).describe('most that all jobs together may do, op/s'),
+    system_limits: z.partialRecord(scope, rate).default({}).describe('system limit of all jobs, op/s'),
     algorithm: z.enum(ALGORITHMS).default('psfa'),
     epsilon: z.number().min(0).max(1).default(0.25),
-    split: z.enum(['equal', 'usage']).default('equal').describe('how a job’s rate is cut over its stages'),
-    interval_ms: z.number().int().min(50).max(60_000).default(1000).describe('from one control cycle to the next'),
-    collect_rounds: whole.max(ROUNDS_MAX).default(1).describe('cycles from one computation to the next'),
+    slots: positiveInteger
+      .max(10_000)
+      .optional()
+      .describe('fixed divisor of the limit for `uniform`; default: the number of active jobs'),
+    split: z.enum(['equal', 'usage']).default('equal').describe('division of a job’s rate over its stages'),
+    interval_ms: z.number().int().min(50).max(60_000).default(1000).describe('control cycle'),
+    collect_rounds: positiveInteger.max(ROUNDS_MAX).default(1).describe('cycles per computation of rates'),
     housekeeping: z.string().max(65_536).default(HOUSEKEEPING),
     policies: z.string().max(262_144).default(''),
     mounts: z.array(z.string().max(1024).regex(/^\//, 'an absolute path')).min(1).max(64).default(['/lustre']),
@@ -65,7 +69,7 @@ export const padll = z
         on_expiry: z
           .union([z.literal('hold'), rate])
           .default('hold')
-          .describe('hold the last rates, or take this rate'),
+          .describe('hold the last rates, or apply this rate'),
       })
       .prefault({}),
     faults: z.array(fault).max(100).default([]),
@@ -73,7 +77,7 @@ export const padll = z
   .describe('metadata QoS through PADLL’s stages')
 
 /** Rest of the scenario that the section is checked against. */
-interface Around {
+interface ScenarioContext {
   readonly padll?: PadllScenario | undefined
   readonly oss: readonly { readonly name: string }[]
   readonly mds: readonly { readonly name: string }[]
@@ -96,13 +100,13 @@ type Issue = (path: (string | number)[], message: string, place?: TextPlace) => 
 /**
  * Checks that stages have a controller, that the controller has its own node, and that faults refer to components that exist.
  */
-export function checkPadll({ padll: section, oss, mds, clients, jobs }: Around, issue: Issue): void {
+export function checkPadll({ padll: section, oss, mds, clients, jobs }: ScenarioContext, issue: Issue): void {
   jobs.forEach((j, i) => {
     if (j.stages && !section) issue(['jobs', i, 'stages'], 'the scenario has no padll section')
   })
   if (!section) return
   if ([...oss, ...mds].some((n) => n.name === section.controller_node)) {
-    issue(['padll', 'controller_node'], `a second node is called ${section.controller_node}`)
+    issue(['padll', 'controller_node'], `another node is called ${section.controller_node}`)
   }
   const texts = [
     ['housekeeping', parseHousekeepingFile(section.housekeeping).faults],

@@ -23,7 +23,7 @@ const rule = z.strictObject({
     .min(1)
     .max(COMMAND_MAX)
     .regex(/^[\u0001-\u00ff]*$/, 'a rule is bytes: characters up to U+00FF')
-    .describe('as nrs_tbf_rule takes it: start cap jobid={a.*} rate=400'),
+    .describe('command for nrs_tbf_rule, for example start cap jobid={a.*} rate=400'),
   /** Default: every server of the service. */
   servers: z.array(hostName).min(1).optional(),
 })
@@ -32,7 +32,7 @@ export const rules = z
   .array(rule)
   .max(RULES_MAX)
   .default([])
-  .describe('TBF rules that stand at the start, written in this order: a rule stands before those written earlier')
+  .describe('TBF rules in force at the start, started in this order: each precedes those started before it')
 
 export type InitialRule = z.infer<typeof rule>
 
@@ -43,7 +43,7 @@ interface Server {
 }
 
 /** Rest of the scenario that the section is checked against. */
-interface Around {
+interface ScenarioContext {
   readonly rules: readonly InitialRule[]
   readonly policy: string
   readonly oss: readonly Server[]
@@ -53,12 +53,12 @@ interface Around {
 /** Servers of the service that have the rule. */
 export const serversOfRule = (
   { service, servers }: InitialRule,
-  { oss, mds }: Pick<Around, 'oss' | 'mds'>,
+  { oss, mds }: Pick<ScenarioContext, 'oss' | 'mds'>,
 ): readonly Server[] =>
   (service === 'ost_io' ? oss : mds).filter((s) => servers === undefined || servers.includes(s.name))
 
 /** Checks that every server accepts its rules, in order. */
-export function checkRules(s: Around, issue: (path: (string | number)[], message: string) => void): void {
+export function checkRules(s: ScenarioContext, issue: (path: (string | number)[], message: string) => void): void {
   const services = new Map<string, NrsService<never>>()
   s.rules.forEach((r, i) => {
     const all = r.service === 'ost_io' ? s.oss : s.mds
@@ -79,7 +79,7 @@ export function checkRules(s: Around, issue: (path: (string | number)[], message
       }
       const taken = service.writeRule(r.line)
       if (!taken.ok)
-        return issue(['rules', i, 'line'], `${name} refuses it (${taken.error})${why(service, r, profile)}`)
+        return issue(['rules', i, 'line'], `${name} rejects it (${taken.error})${why(service, r, profile)}`)
     }
   })
 }
@@ -89,5 +89,5 @@ function why(service: NrsService<never>, { service: of, line }: InitialRule, pro
   const type = service.runningType('reg')
   const names = [...new Set(service.rules().map((x) => x.name))]
   const { fault } = diagnoseRule(line, { type: type && type.fields, profile, hp: of !== 'mdt_readpage', names })
-  return fault && !fault.ours ? `: ${fault.why}` : ''
+  return fault && !fault.isMishandled ? `: ${fault.why}` : ''
 }

@@ -4,7 +4,7 @@ import { parseVersion } from '../lustre/version.ts'
 import { METADATA_OPERATIONS } from './operations.ts'
 
 export const positive = z.number().positive()
-export const whole = z.number().int().positive()
+export const positiveInteger = z.number().int().positive()
 export const hostName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, 'a host name')
 export const targetName = z.string().regex(/^[\w-]{1,40}$/, 'a target name')
 const microseconds = z.number().nonnegative().max(1e9)
@@ -19,25 +19,25 @@ const server = {
   version: z
     .string()
     .default('2.17.57')
-    .refine((v) => parseVersion(v) !== undefined, 'expected a version of Lustre, such as 2.15.8')
-    .describe('release whose dialect it speaks'),
-  cpts: whole.max(64).default(1),
+    .refine((v) => parseVersion(v) !== undefined, 'expected a Lustre version, such as 2.15.8')
+    .describe('Lustre release'),
+  cpts: positiveInteger.max(64).default(1),
   timer_latency_us: microseconds
     .max(1e6)
     .default(50)
-    .describe('from the instant a TBF timer is set for until a thread looks; about 50 on real machines'),
+    .describe('delay from the expiry of a TBF timer until a service thread wakes up; about 50 on real machines'),
 }
 
 const disk = z.strictObject({
   bandwidth_mb_s: positive.min(0.001).max(1e9).describe('sequential bandwidth, 10^6 bytes per second'),
   per_op_us: microseconds.default(50),
-  channels: whole.max(1024).default(4),
+  channels: positiveInteger.max(1024).default(4),
 })
 
 export const oss = z.strictObject({
   ...server,
-  policy: nrsPolicy.optional().describe('nrs_policies at the start, instead of the scenario’s'),
-  threads: whole.max(4096).default(16).describe('ll_ost_io service threads'),
+  policy: nrsPolicy.optional().describe('nrs_policies at the start (default: that of the scenario)'),
+  threads: positiveInteger.max(4096).default(16).describe('ll_ost_io service threads'),
   osts: z.array(z.strictObject({ name: targetName, disk })).min(1),
 })
 
@@ -47,13 +47,16 @@ const mdt = z.strictObject({
   op_us: z
     .partialRecord(z.enum(METADATA_OPERATIONS), microseconds)
     .default({})
-    .describe('operations that take another time'),
-  channels: whole.max(1024).default(8).describe('operations at once'),
+    .describe('operations with another time'),
+  channels: positiveInteger.max(1024).default(8).describe('concurrent operations'),
 })
 
 export const mds = z.strictObject({
   ...server,
-  policy: nrsPolicy.optional().describe('nrs_policies of its services at the start, instead of the scenario’s'),
-  threads: whole.max(4096).default(16).describe('service threads of mdt, and as many of mdt_readpage'),
+  policy: nrsPolicy.optional().describe('nrs_policies of its services at the start (default: that of the scenario)'),
+  threads: positiveInteger
+    .max(4096)
+    .default(16)
+    .describe('service threads of mdt, and the same number of mdt_readpage'),
   mdts: z.array(mdt).min(1),
 })

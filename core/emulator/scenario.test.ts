@@ -70,7 +70,7 @@ describe('parseScenario', () => {
     expect(optionsOf(', adaptbf: { deadband_percent: 60 }')).toContain('0 to 50')
     expect(optionsOf(', adaptbf: { overdraft: -1 }')).toContain('0 to 1')
     expect(optionsOf(', adaptbf: { demand: guess }')).toContain('"served"|"dispatched"')
-    expect(optionsOf(', adaptbf: { spill: true }')).toContain('inside a scheduler')
+    expect(optionsOf(', adaptbf: { spill: true }')).toContain('needs a scheduler')
     expect(optionsOf(', adaptbf: { autoT: true }')).toContain('autoT')
   })
 
@@ -79,7 +79,7 @@ describe('parseScenario', () => {
     (rate) => {
       const { code, line, column, why } = failureOf('max_rate: 100', `max_rate: ${rate}`)
       expect({ code, line, column }).toEqual({ code: 'SCENARIO_INVALID', line: 7, column: 22 })
-      expect(why).toBe('control.max_rate: expected a largest token rate T above 0 and up to 1e9 RPC/s')
+      expect(why).toBe('control.max_rate: expected a maximum token rate T above 0 and up to 1e9 RPC/s')
     },
   )
 
@@ -135,7 +135,7 @@ describe('parseScenario', () => {
       code: 'SCENARIO_INVALID',
       line: 14,
       column: 9,
-      why: 'jobs.1.id: a second job is called 1.a.u0',
+      why: 'jobs.1.id: another job is called 1.a.u0',
     })
     expect(failureOf('[t-OST0000]', '[t-OST0001]')).toEqual({
       code: 'SCENARIO_INVALID',
@@ -156,7 +156,7 @@ describe('parseScenario', () => {
       '- { name: t-OST0000, disk: { bandwidth_mb_s: 1000 } }',
       '- &t { name: o, disk: { bandwidth_mb_s: 1 } }\n      - *t',
     )
-    expect(twice.why).toContain('a second target is called o')
+    expect(twice.why).toContain('another target is called o')
     expect(failureOf('    op: read', '    op: read\n    start_s: 5\n    stop_s: 5')).toMatchObject({
       line: 18,
       column: 13,
@@ -181,10 +181,10 @@ describe('parseScenario', () => {
       expect(withVersion('2.17.57', policy), policy).toBeUndefined()
     }
     for (const policy of ['tbf', 'tbf opcode', 'tbf gid']) expect(withVersion('2.15.8', policy), policy).toBeUndefined()
-    expect(withVersion('2.15.8', 'tbf projid')).toBe('policy: oss01 with Lustre 2.15.8 refuses "tbf projid": ENOTSUPP')
-    expect(withVersion('2.17.0', 'tbf nodemap')).toContain('refuses "tbf nodemap"')
+    expect(withVersion('2.15.8', 'tbf projid')).toBe('policy: oss01 with Lustre 2.15.8 rejects "tbf projid": ENOTSUPP')
+    expect(withVersion('2.17.0', 'tbf nodemap')).toContain('rejects "tbf nodemap"')
     expect(withVersion('2.17.57', 'crrn')).toContain('expected fifo, or tbf')
-    expect(withVersion('newest', 'fifo')).toContain('expected a version of Lustre')
+    expect(withVersion('newest', 'fifo')).toContain('expected a Lustre version')
   })
 
   it('has metadata servers, and jobs that do several operations in turn', () => {
@@ -224,12 +224,12 @@ describe('parseScenario', () => {
       error: { line: 19, why: 'jobs.1.targets: metadata operations need an MDT among them' },
     })
     expect(failureOf('    size_kib: 64\n    pattern', '    pattern').why).toBe(
-      'jobs.0.size_kib: a job that reads or writes needs it',
+      'jobs.0.size_kib: required for a job that reads or writes',
     )
     expect(failureOf('op: write', 'op: write\n    cached: true')).toMatchObject({ line: 12, column: 13 })
     expect(failureOf('op: write', 'op: write\n    cached: true\n    shared: r').why).toContain('jobs.0.targets')
     expect(failureOf('op: read', 'op: read\n    cached: true\n    shared: r').why).toBe(
-      'jobs.1.op: cached jobs only write',
+      'jobs.1.op: a cached job can only write',
     )
     expect(failureOf('op: read', 'op: []').why).toContain('jobs.1.op')
     expect(failureOf('op: read', 'op: [read, erase]')).toMatchObject({ line: 16, column: 16 })

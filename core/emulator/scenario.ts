@@ -3,7 +3,7 @@
  *
  * Units are part of the names. Unknown keys are errors, so that a misspelt one is never silently ignored.
  */
-import { LineCounter, parseDocument } from 'yaml'
+import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import * as z from 'zod'
 import { DEFAULT_LOOP_OPTIONS, type LoopOptions } from '../adaptbf/loop-options.ts'
 import { PERIOD_MAX_NS, PERIOD_MIN_NS } from '../adaptbf/period.ts'
@@ -17,20 +17,18 @@ import { NrsService } from '../tbf/nrs-service.ts'
 import { isData } from './operations.ts'
 import { ccpfs, checkCcpfs } from './scenario-ccpfs.ts'
 import { checkFaults, faults } from './scenario-faults.ts'
-import { fork } from './scenario-fork.ts'
 import { job } from './scenario-jobs.ts'
 import { metadata } from './scenario-metadata.ts'
-import { offsetInText, offsetOf, offsetOfAlias, offsetsOfDuplicateKeys } from './scenario-offsets.ts'
 import { checkHaechi, haechi } from './scenario-haechi.ts'
 import { checkPadll, padll, type TextPlace } from './scenario-padll.ts'
 import { checkRules, rules } from './scenario-rules.ts'
-import { hostName, mds, nrsPolicy, oss, positive, whole } from './scenario-servers.ts'
+import { hostName, mds, nrsPolicy, oss, positive, positiveInteger } from './scenario-servers.ts'
 
 const clients = z.strictObject({
-  count: whole.max(10_000),
+  count: positiveInteger.max(10_000),
   network_mb_s: positive.min(0.001).max(1e9).default(1200),
   latency_us: z.number().nonnegative().max(1e9).default(20),
-  max_rpcs_in_flight: whole.max(256).default(8).describe('of each client to each target'),
+  max_rpcs_in_flight: positiveInteger.max(256).default(8).describe('per client and target'),
   /**
    * Servers that mount the file system themselves; their clients are numbered after the others and have NID 0@lo on their own
    * targets.
@@ -46,20 +44,22 @@ const within = (least: number, most: number, what: string): z.ZodNumber => {
 
 const adaptbf = z
   .strictObject({
-    demand: z.enum(DEMAND_MEASURES).default(DEFAULT_LOOP_OPTIONS.demand).describe('what counts as the demand of a job'),
-    deadband_percent: within(0, DEADBAND_MAX_PERCENT, 'a part of the rate in force, %')
+    demand: z.enum(DEMAND_MEASURES).default(DEFAULT_LOOP_OPTIONS.demand).describe('measure of a job’s demand'),
+    deadband_percent: within(0, DEADBAND_MAX_PERCENT, 'a percentage of the rate in force')
       .default(DEFAULT_LOOP_OPTIONS.deadbandPercent)
-      .describe('rates that differ by less are not sent'),
+      .describe('smaller rate changes are not sent'),
     coefficient: z.enum(COEFFICIENTS).default(DEFAULT_LOOP_OPTIONS.coefficient),
-    overdraft: within(0, 1, 'a part of the unused tokens').default(DEFAULT_LOOP_OPTIONS.overdraft),
+    overdraft: within(0, 1, 'a fraction of the unused tokens').default(DEFAULT_LOOP_OPTIONS.overdraft),
     auto_t: z.boolean().default(DEFAULT_LOOP_OPTIONS.autoT),
     spill: z
-      .literal(false, { error: 'spill acts inside a scheduler that no release of Lustre has; the papers play it' })
+      .literal(false, {
+        error: 'spill needs a scheduler that no Lustre release has; only the paper experiments simulate it',
+      })
       .default(false),
   })
-  .describe('settings of AdapTBF; the paper without extensions by default')
+  .describe('settings of AdapTBF (default: as in the paper, without extensions)')
 
-const RATE_FAULT = 'expected a largest token rate T above 0 and up to 1e9 RPC/s'
+const RATE_FAULT = 'expected a maximum token rate T above 0 and up to 1e9 RPC/s'
 const PERIOD_FAULT = `expected a period of ${PERIOD_MIN_NS / NS_PER_MS} to ${PERIOD_MAX_NS / NS_PER_MS} whole ms`
 
 const control = z
@@ -80,25 +80,44 @@ const control = z
     adaptbf: adaptbf.prefault({}),
     metadata: metadata.optional(),
   })
-  .describe('how the cluster is controlled')
+  .describe('controller of the cluster')
+
+const forkText = z.string().min(1).max(600)
+const FORK_LINES_MAX = 60
+
+/** The `fork` section: origin of a scenario, and the aspects of the origin that the model does not cover. */
+const fork = z
+  .strictObject({
+    cluster: z.string().min(1).max(128).describe('source cluster'),
+    at: z.iso.datetime({ offset: true }).describe('end of the observed range'),
+    span_s: z.number().positive().max(1e9).describe('length of the observed range'),
+    workload: z.enum(['open', 'closed']),
+    size_kib: z
+      .tuple([z.number().positive(), z.number().positive()])
+      .optional()
+      .describe('RPC sizes on which devices are fitted'),
+    unknown: z.array(forkText).max(FORK_LINES_MAX).default([]).describe('not known to the model'),
+    in_range: z.array(forkText).max(FORK_LINES_MAX).default([]).describe('observed'),
+  })
+  .describe('source of the fork')
 
 const shape = z.strictObject({
   title: z.string().min(1).max(80),
-  about: z.string().max(400).default('').describe('what it shows, in two lines'),
+  about: z.string().max(400).default('').describe('description, two lines'),
   cluster: hostName.default('demo'),
   seed: z.number().int().nonnegative().default(1),
   epoch_s: z.number().int().nonnegative().default(1_767_225_600).describe('Unix time at virtual time 0'),
-  policy: nrsPolicy.default('tbf jobid').describe('nrs_policies of every played service at the start'),
+  policy: nrsPolicy.default('tbf jobid').describe('nrs_policies of every emulated service at the start'),
   clients,
   oss: z.array(oss).min(1),
   mds: z.array(mds).default([]),
   control,
   rules,
   faults,
-  thinning: whole
+  thinning: positiveInteger
     .max(1e6)
     .default(1)
-    .describe('RPCs that one RPC of a sandbox run stands for; a source on screen plays every RPC'),
+    .describe('RPCs represented by one simulated RPC in a sandbox run; the emulator on screen simulates every RPC'),
   fork: fork.optional(),
   padll: padll.optional(),
   ccpfs: ccpfs.optional(),
@@ -114,7 +133,7 @@ type Issue = (path: (string | number)[], message: string, place?: TextPlace) => 
 function checkServers(s: z.infer<typeof shape>, issue: Issue): void {
   const seen = new Set<string>()
   const unique = (name: string, what: string, path: (string | number)[]): void => {
-    if (seen.has(name)) issue(path, `a second ${what} is called ${name}`)
+    if (seen.has(name)) issue(path, `another ${what} is called ${name}`)
     seen.add(name)
   }
   s.oss.forEach((o, i) => {
@@ -126,13 +145,13 @@ function checkServers(s: z.infer<typeof shape>, issue: Issue): void {
     // One machine may serve data and metadata; it has one Lustre.
     const isOne = (['version', 'cpts', 'timer_latency_us'] as const).every((key) => other?.[key] === m[key])
     if (!other || s.mds.findIndex((x) => x.name === m.name) < i) unique(m.name, 'node', ['mds', i, 'name'])
-    else if (!isOne) issue(['mds', i, 'name'], `${m.name} is an OSS of another version, cpts or timer_latency_us`)
+    else if (!isOne) issue(['mds', i, 'name'], `${m.name} is an OSS with another version, cpts or timer_latency_us`)
     m.mdts.forEach((t, k) => unique(t.name, 'target', ['mds', i, 'mdts', k, 'name']))
   })
   const refusal = (version: string, policy: string): string | undefined => {
     const service = new NrsService({ cpts: 1, hp: true, profile: profileOf(parseVersion(version)) })
     const taken = service.writePolicies(policy)
-    return taken.ok ? undefined : `with Lustre ${version} refuses "${policy}": ${taken.error}`
+    return taken.ok ? undefined : `with Lustre ${version} rejects "${policy}": ${taken.error}`
   }
   for (const { name, version } of [...s.oss, ...s.mds].filter((x) => x.policy === undefined)) {
     const refused = refusal(version, s.policy)
@@ -157,7 +176,7 @@ function checkJobs(s: z.infer<typeof shape>, issue: Issue): void {
   const last = s.clients.count + s.clients.mounted_on.length
   const ids = new Set<string>()
   s.jobs.forEach((j, i) => {
-    if (ids.has(j.id)) issue(['jobs', i, 'id'], `a second job is called ${j.id}`)
+    if (ids.has(j.id)) issue(['jobs', i, 'id'], `another job is called ${j.id}`)
     ids.add(j.id)
     j.clients.forEach((c, k) => {
       if (c > last) issue(['jobs', i, 'clients', k], `there are only ${last} clients`)
@@ -204,6 +223,63 @@ export const loopOptionsOf = ({ control: { adaptbf: a } }: Scenario): LoopOption
   autoT: a.auto_t,
   spill: a.spill,
 })
+
+/** Offset in the text of the deepest existing node on a path; for an unknown key, of the key itself. */
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], key?: string): number {
+  for (let n = path.length; n >= 0; n--) {
+    const node: unknown = n === 0 ? document.contents : document.getIn(path.slice(0, n), true)
+    if (key !== undefined && n === path.length && isMap(node)) {
+      const pair = node.items.find((p) => isPair(p) && isScalar(p.key) && String(p.key.value) === key)
+      if (pair && isNode(pair.key) && pair.key.range) return pair.key.range[0]
+    }
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return 0
+}
+
+/**
+ * Offset of a place inside a text of the file; undefined unless the text is a literal block (`|`), whose lines match those of the
+ * file.
+ */
+function offsetInText(
+  document: Document.Parsed,
+  path: readonly PropertyKey[],
+  at: TextPlace,
+  source: string,
+): number | undefined {
+  const node: unknown = document.getIn(path, true)
+  if (!isScalar(node) || node.type !== 'BLOCK_LITERAL' || !node.range) return undefined
+  let from = node.range[0]
+  for (let line = 0; line < at.line; line++) from = source.indexOf('\n', from) + 1
+  const first = source.indexOf('\n', node.range[0]) + 1
+  const indent = /^ */.exec(source.slice(first))?.[0].length ?? 0
+  return from + indent + at.column - 1
+}
+
+/** Offset of the first alias without a preceding anchor, else of the first alias. */
+function offsetOfAlias(document: Document.Parsed): number {
+  const found: { offset: number; isKnown: boolean }[] = []
+  visit(document, {
+    Alias: (_, alias) => void found.push({ offset: alias.range?.[0] ?? 0, isKnown: !!alias.resolve(document) }),
+  })
+  return (found.find((a) => !a.isKnown) ?? found[0])?.offset ?? 0
+}
+
+/** Offsets of duplicate keys of maps. */
+function offsetsOfDuplicateKeys(document: Document.Parsed): number[] {
+  const twins: number[] = []
+  visit(document, {
+    Map: (_, map) => {
+      const seen = new Set<unknown>()
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue
+        if (seen.has(key.value)) twins.push(key.range?.[0] ?? 0)
+        seen.add(key.value)
+      }
+    },
+  })
+  return twins
+}
 
 /** Failure with its place in the file: line and column from 1. */
 export interface ScenarioFailure extends Failure {

@@ -33,7 +33,7 @@ export class ServiceEstimate {
     return this.#current
   }
 
-  /** Longest service time so far, s, and when it occurred, virtual ns. */
+  /** Largest estimate so far (at least at_min once there is one), s, and when it was reached, virtual ns. */
   get worst(): number {
     return this.#worst
   }

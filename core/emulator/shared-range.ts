@@ -94,10 +94,10 @@ export class SharedRange {
     this.#isCalledBack = false
     this.#holder = next?.client
     if (!next) return
-    const mine = this.#waiting.filter((w) => w.client === next.client)
+    const granted = this.#waiting.filter((w) => w.client === next.client)
     this.#waiting = this.#waiting.filter((w) => w.client !== next.client)
-    next.rpc.to.extents?.handOver(next.rpc.nid, mine.length, next.rpc.object)
-    for (const w of mine) this.#intoCache(w)
+    next.rpc.to.extents?.handOver(next.rpc.nid, granted.length, next.rpc.object)
+    for (const w of granted) this.#intoCache(w)
     if (this.#waiting.length > 0) this.#callBack()
   }
 }

@@ -92,10 +92,10 @@ const localTime = (unixSeconds: number): string => {
 /** `scontrol show job [-o]`: one line per job with `-o`, else a block each. */
 export function scontrol(queued: () => readonly QueuedJob[]): Program {
   return (args) => {
-    const words = args.filter((a) => !a.startsWith('-'))
+    const operands = args.filter((a) => !a.startsWith('-'))
     const isLine = args.includes('-o') || args.includes('--oneliner')
     if (args.includes('--json')) return done(asJson(queued(), args))
-    if (words[0] !== 'show' || !/^jobs?$/.test(words[1] ?? '') || words.length > 2) {
+    if (operands[0] !== 'show' || !/^jobs?$/.test(operands[1] ?? '') || operands.length > 2) {
       return exitWith(1, 'scontrol: only show job is known to this emulated node\n')
     }
     const jobs = queued().map(({ scenario: j, startSeconds }) => {

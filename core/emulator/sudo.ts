@@ -14,7 +14,7 @@ export interface SudoSite {
   readonly hostname: string
   /** Path of a program on root's PATH, or of one given by its path. */
   readonly pathOf: (name: string) => string | undefined
-  readonly runAsRoot: (words: readonly string[]) => ExecResult
+  readonly runAsRoot: (argv: readonly string[]) => ExecResult
 }
 
 function list(user: NodeUser, grants: readonly string[], hostname: string): ExecResult {
@@ -51,7 +51,7 @@ export function sudo(args: readonly string[], user: NodeUser, site: SudoSite): E
   if (isListing || name === undefined) return exitWith(1, USAGE)
   const path = site.pathOf(name)
   if (path === undefined) return exitWith(1, `sudo: ${name}: command not found\n`)
-  const asked = [path, ...rest].join(' ')
-  const isGranted = isRoot || grants.some((g) => g === 'ALL' || g === path || matchesGlob(g, asked))
+  const commandLine = [path, ...rest].join(' ')
+  const isGranted = isRoot || grants.some((g) => g === 'ALL' || g === path || matchesGlob(g, commandLine))
   return isGranted ? site.runAsRoot([path, ...rest]) : refused
 }

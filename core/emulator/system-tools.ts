@@ -23,7 +23,7 @@ export function uptime(clock: NodeClock, processors: number): ByteText {
 }
 
 /** `date [-u] [+FORMAT]` with the sequences that Sluice uses; a node's time zone is UTC. */
-function tellDate(args: readonly string[], clock: NodeClock): ExecResult {
+function runDate(args: readonly string[], clock: NodeClock): ExecResult {
   const rest = args[0] === '-u' ? args.slice(1) : args
   const [format = '+%a %b %e %H:%M:%S %Z %Y'] = rest
   if (rest.length > 1) return exitWith(1, `date: extra operand '${rest[1] ?? ''}'\n`)
@@ -59,8 +59,8 @@ function uname(args: readonly string[], hostname: string): ExecResult {
   const fields: Readonly<Record<string, string>> = { s: 'Linux', n: hostname, r: RELEASE, m: 'x86_64' }
   const wrong = args.find((a) => !/^-[snrm]+$/.test(a))
   if (wrong !== undefined) return exitWith(1, `uname: ${wrong} is not known to this emulated shell\n`)
-  const asked = Object.entries(fields).filter(([letter]) => letters.includes(letter))
-  return done(`${asked.map(([, field]) => field).join(' ')}\n`)
+  const requested = Object.entries(fields).filter(([letter]) => letters.includes(letter))
+  return done(`${requested.map(([, field]) => field).join(' ')}\n`)
 }
 
 function id({ name, uid }: NodeUser, args: readonly string[]): ExecResult {
@@ -87,7 +87,7 @@ export function systemTools(
       args.length === 0 || args[0] === '-s' ? done(`${hostname}\n`) : exitWith(1, 'hostname: only -s is known here\n'),
     whoami: () => done(`${user.name}\n`),
     id: (args) => id(user, args),
-    date: (args) => tellDate(args, clock),
+    date: (args) => runDate(args, clock),
     uname: (args) => uname(args, hostname),
     nproc: () => done(`${processors()}\n`),
     kill,

@@ -59,11 +59,11 @@ describe('systemctl', () => {
     const { sim, node: n, out } = node()
     n.exec(START)
     sim.runUntil(2.5e9)
-    const asked = '--property=Id,ActiveState,SubState,NextElapseUSecMonotonic,ExecStart'
+    const option = '--property=Id,ActiveState,SubState,NextElapseUSecMonotonic,ExecStart'
     const timer = 'NextElapseUSecMonotonic=30min\nId=sluice-a.timer\nActiveState=active\nSubState=waiting\n'
     // The waiting service is inactive: a pattern alone does not match it.
-    expect(out(`systemctl show ${asked} 'sluice-*.timer' 'sluice-*.service'`)).toBe(timer)
-    expect(out(`systemctl show --all ${asked} 'sluice-*.timer' 'sluice-*.service'`)).toBe(
+    expect(out(`systemctl show ${option} 'sluice-*.timer' 'sluice-*.service'`)).toBe(timer)
+    expect(out(`systemctl show --all ${option} 'sluice-*.timer' 'sluice-*.service'`)).toBe(
       'NextElapseUSecMonotonic=30min\nId=sluice-a.timer\nActiveState=active\nSubState=waiting\n\n' +
         'ExecStart={ path=/usr/bin/sh ; argv[]=/usr/bin/sh -c true; false ; ignore_errors=no ; start_time=[n/a] ; ' +
         'stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }\nId=sluice-a.service\nActiveState=inactive\nSubState=dead\n',

@@ -29,7 +29,7 @@ export function timestamp(unixNs: bigint): string {
 }
 
 /** Future time in the format of systemd's format_timestamp_relative. */
-function left(ns: number): string {
+function remainingText(ns: number): string {
   const s = Math.floor(ns / NS_PER_S)
   const part = (unit: number, name: string): string => `${Math.floor(s / unit)}${name}`
   const rest = (unit: number, sub: number, name: string): string => `${Math.floor((s % unit) / sub)}${name}`
@@ -175,7 +175,7 @@ export class Systemctl {
       return done(`${JSON.stringify(rows)}\n`)
     }
     const rows = chosen.map((t) => {
-      const span = left(t.at - this.#clock.nowNs())
+      const span = remainingText(t.at - this.#clock.nowNs())
       const shown = this.#version === 252 ? span : span.replace(/ left$/, '')
       return [timestamp(this.#unixNs(t)), shown, '-', '-', `${t.unit}.timer`, `${t.unit}.service`]
     })
@@ -187,10 +187,10 @@ export class Systemctl {
 
   #listUnits(o: Options): ExecResult {
     const { names, types, isAll } = o
-    const isAsked = (unit: string): boolean => names.length === 0 || names.some((n) => matchesGlob(n, unit))
+    const isRequested = (unit: string): boolean => names.length === 0 || names.some((n) => matchesGlob(n, unit))
     const of = (kind: 'service' | 'timer'): string[][] =>
       this.#timers.all
-        .filter((t) => (types?.includes(kind) ?? true) && isAsked(`${t.unit}.${kind}`))
+        .filter((t) => (types?.includes(kind) ?? true) && isRequested(`${t.unit}.${kind}`))
         .map((t) => {
           const state = kind === 'timer' ? ['active', 'waiting'] : ['inactive', 'dead']
           return [`${t.unit}.${kind}`, 'loaded', ...state, t.description.replace(/[\x00-\x1f\x7f]/g, ' ')]
@@ -243,9 +243,9 @@ export class Systemctl {
   #isActive({ names, isQuiet }: Options): ExecResult {
     const isLoaded = (n: string): boolean => this.#timers.find(n.replace(/\.(?:timer|service)$/, '')) !== undefined
     const isActive = (n: string): boolean => n.endsWith('.timer') && isLoaded(n)
-    const said = names.map((n) => (isActive(n) ? 'active\n' : 'inactive\n')).join('')
+    const states = names.map((n) => (isActive(n) ? 'active\n' : 'inactive\n')).join('')
     const isNoUnit = this.#version !== 252 && !names.some(isLoaded)
-    return exitWith(names.some(isActive) ? 0 : isNoUnit ? 4 : 3, '', isQuiet ? '' : said)
+    return exitWith(names.some(isActive) ? 0 : isNoUnit ? 4 : 3, '', isQuiet ? '' : states)
   }
 
   #change({ verb, names }: Options, isRoot: boolean): ExecResult {

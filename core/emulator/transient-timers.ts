@@ -89,16 +89,16 @@ function parseOptions(args: readonly string[]): Order | string {
 
 export class TransientTimers {
   readonly #sim: Simulation
-  readonly #run: (words: readonly string[]) => void
+  readonly #run: (argv: readonly string[]) => void
   /** Path of a program on root's PATH. */
   readonly #pathOf: (name: string) => string | undefined
-  /** By unit; each start creates a new object. */
+  /** Timers by unit; each start creates a new object. */
   readonly #timers = new Map<string, TransientTimer>()
   readonly #version: SystemdVersion
 
   constructor(
     sim: Simulation,
-    run: (words: readonly string[]) => void,
+    run: (argv: readonly string[]) => void,
     pathOf: (name: string) => string | undefined,
     version: SystemdVersion,
   ) {
@@ -127,7 +127,7 @@ export class TransientTimers {
     const order = parseOptions(args)
     if (typeof order === 'string') return exitWith(1, `systemd-run: ${order}\n`)
     const { unit, command } = order
-    const [name, ...words] = command
+    const [name, ...commandArgs] = command
     if (order.span === undefined || unit === '') {
       return exitWith(1, 'systemd-run: without --on-active= and --unit= nothing is run on this emulated node\n')
     }
@@ -143,7 +143,7 @@ export class TransientTimers {
         `Failed to start transient timer unit: Unit ${unit}.timer was already loaded or has a fragment file.\n`,
       )
     }
-    const argv = [path, ...words]
+    const argv = [path, ...commandArgs]
     const description = order.description ?? described(argv, this.#version)
     const timer: TransientTimer = { unit, at: this.#sim.now + span, description, argv }
     this.#timers.set(unit, timer)
@@ -153,8 +153,8 @@ export class TransientTimers {
       this.#timers.delete(unit)
       this.#run(argv)
     })
-    const said = `Running timer as unit: ${unit}.timer\nWill run service as unit: ${unit}.service\n`
-    return exitWith(0, order.isQuiet ? '' : said)
+    const message = `Running timer as unit: ${unit}.timer\nWill run service as unit: ${unit}.service\n`
+    return exitWith(0, order.isQuiet ? '' : message)
   }
 
   /** True if a path is the unit file of a pending timer; systemd keeps the file until the timer is stopped or has fired. */

@@ -28,7 +28,7 @@ export interface SessionNode {
   readonly clock: NodeClock
   readonly lustre: LustreSide | undefined
   readonly programs: Readonly<Record<string, Program>>
-  readonly runAsRoot: (words: readonly string[]) => ExecResult
+  readonly runAsRoot: (argv: readonly string[]) => ExecResult
   /** True if systemd has a unit file of that path. */
   readonly hasUnitFile: (path: string) => boolean
   /** True if a pending timer's name has the prefix. */

@@ -57,15 +57,15 @@ const seenOf = (c: EmulatedCluster) => ({
 describe('a cluster without counters', () => {
   it('serves the same RPCs at the same times', () => {
     for (const seed of [1, 2]) {
-      const [kept, left] = [true, false].map((books) => new EmulatedCluster(EVERYTHING, { seed, books }))
-      for (const c of [kept!, left!]) c.sim.runUntil(4e9)
-      expect(seenOf(left!)).toEqual(seenOf(kept!))
-      for (const j of kept!.jobs) expect(j.servedRpcs, j.scenario.id).toBeGreaterThan(0)
+      const [counting, plain] = [true, false].map((counters) => new EmulatedCluster(EVERYTHING, { seed, counters }))
+      for (const c of [counting!, plain!]) c.sim.runUntil(4e9)
+      expect(seenOf(plain!)).toEqual(seenOf(counting!))
+      for (const j of counting!.jobs) expect(j.servedRpcs, j.scenario.id).toBeGreaterThan(0)
     }
   })
 
   it('has parameters that read as if nothing had happened', () => {
-    const c = new EmulatedCluster(EVERYTHING, { books: false })
+    const c = new EmulatedCluster(EVERYTHING, { counters: false })
     c.sim.runUntil(1e9)
     expect(c.osts[0]?.jobStats.jobIds).toEqual([])
     expect(c.osts[0]?.servedRpcs).toBeGreaterThan(0)

@@ -117,7 +117,7 @@ interface Route {
 }
 
 /** An RPC of a process. */
-interface OwnRpc extends Rpc {
+interface JobRpc extends Rpc {
   readonly wishedNs: number
   /** Life of its process when it was issued. */
   readonly life: number
@@ -159,16 +159,16 @@ class Process {
     this.#job = job
     this.#client = site.clients[(clients[number % clients.length] as number) - 1] as EmulatedClient
     this.#sender = this.#client.admit()
-    const mine = (all: readonly RpcTarget[]): Round<Route> => {
-      const own = targets.length === 0 ? all : all.filter((t) => targets.includes(t.name))
+    const roundOf = (all: readonly RpcTarget[]): Round<Route> => {
+      const used = targets.length === 0 ? all : all.filter((t) => targets.includes(t.name))
       return new Round(
-        own.map((to) => ({ to, nid: this.#client.nidTo(to), line: undefined })),
+        used.map((to) => ({ to, nid: this.#client.nidTo(to), line: undefined })),
         number,
       )
     }
     this.#operations = new Round(op, 0)
-    this.#osts = mine(site.osts)
-    this.#mdts = mine(site.mdts)
+    this.#osts = roundOf(site.osts)
+    this.#mdts = roundOf(site.mdts)
     this.#range = shared === undefined ? undefined : rangeOf(sim, site, shared)
     this.#staged = site.intercept?.(job.scenario, number, {
       kill: () => this.#die(),
@@ -285,9 +285,9 @@ class Process {
       return
     }
     if (!this.#staged) return this.#client.issue(rpc)
-    const askedNs = this.#sim.now
+    const arrivedNs = this.#sim.now
     this.#staged.pass(op, bytes, () => {
-      this.#job.held.add(this.#sim.now - askedNs)
+      this.#job.held.add(this.#sim.now - arrivedNs)
       this.#client.issue(rpc)
     })
   }
@@ -296,7 +296,7 @@ class Process {
   readonly #answered = (rpc: Rpc): void => {
     this.#job.served(rpc.bytes)
     if (this.#range) return
-    const { wishedNs, life } = rpc as OwnRpc
+    const { wishedNs, life } = rpc as JobRpc
     if (this.#staged && life === this.#life) this.#staged.answered(rpc.op)
     this.#ended(wishedNs, life)
   }
@@ -309,7 +309,7 @@ class Process {
     if (this.#staged) this.#endIfIdle()
   }
 
-  #rpc(op: Operation, bytes: number, wishedNs: number): OwnRpc {
+  #rpc(op: Operation, bytes: number, wishedNs: number): JobRpc {
     const { id, uid, gid, projid } = this.#job.scenario
     const route = isData(op) ? this.#osts.next() : this.#mdts.next()
     const { to, nid } = route

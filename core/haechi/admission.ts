@@ -8,7 +8,7 @@ import type { Failure } from '../base/result.ts'
 import { NS_PER_S } from '../base/units.ts'
 import { finishingTime } from './fluid.ts'
 import { proportion } from './proportion.ts'
-import { checkTokens, type CapacityProfile } from './settings.ts'
+import { checkReservation, type CapacityProfile } from './settings.ts'
 
 export type AdmissionReason = 'aggregate' | 'local' | 'fluid'
 
@@ -20,7 +20,7 @@ export interface AdmissionAnswer {
   /** Tokens above the aggregate and above the local capacity; <= 0 if it suffices. */
   readonly aggregateOver: number
   readonly localOver: number
-  /** F, ns. */
+  /** Time at which all reservations finish under equal shares (F in the paper), ns from the start of the period. */
   readonly finishNs: number
   readonly isFeasible: boolean
 }
@@ -31,6 +31,7 @@ export interface AdmissionInput {
   /** C_G is the current capacity estimate, C_L the profiled one, I/O/s. */
   readonly capacity: CapacityProfile
   readonly periodNs: number
+  /** True to refuse a reservation that would finish after the period. */
   readonly fluid: boolean
 }
 
@@ -52,19 +53,19 @@ const CODES = { aggregate: 'E_AGGREGATE_CAPACITY', local: 'E_LOCAL_CAPACITY', fl
 
 /** Returns the capacity that a reservation exceeds and by how much; null if it is admitted. */
 export function admissionRefusal(input: AdmissionInput): Failure | null {
-  const bad = checkTokens('The reservation', input.reservation)
+  const bad = checkReservation(input.reservation)
   if (bad) return bad
   const answer = admission(input)
   const [reason] = answer.reasons
   if (reason === undefined) return null
   const why = answer.reasons.map((r) => {
     if (r === 'aggregate') return `all reservations together exceed the node's capacity by ${answer.aggregateOver} I/Os`
-    if (r === 'local') return `it exceeds the capacity of one client by ${answer.localOver} I/Os a period`
+    if (r === 'local') return `it exceeds the capacity of one client by ${answer.localOver} I/Os per period`
     return `under equal shares all reservations finish ${(answer.finishNs - input.periodNs) / 1e6} ms after the period`
   })
   return {
     code: CODES[reason],
-    what: `A reservation of ${input.reservation} I/Os a period is refused`,
+    what: `A reservation of ${input.reservation} I/Os per period is refused`,
     why: why.join('; '),
     unaffected: 'Admitted clients keep their reservations.',
   }

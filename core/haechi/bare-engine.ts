@@ -18,10 +18,10 @@ export class BareEngine {
   get queued(): number {
     return this.#queued
   }
-  get hasRoom(): boolean {
+  get canPost(): boolean {
     return this.#inflight < this.#window
   }
-  /** Since the start. */
+  /** I/Os completed since the start. */
   get completed(): number {
     return this.#completed
   }

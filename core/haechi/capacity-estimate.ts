@@ -25,7 +25,10 @@ export interface CapacityEstimate {
   readonly window: readonly number[]
 }
 
-/** `increase`: capacity may be underestimated; `average`: learned from the history; `keep`: demand was low. */
+/**
+ * `increase`: capacity may be underestimated; `average`: learned from the history; `keep`: U says nothing about the capacity, because it
+ * is below omega_min (demand was low) or, under `literal`, above omega.
+ */
 export type EstimatorAction = 'increase' | 'average' | 'keep'
 
 export function estimateCapacity(
@@ -39,9 +42,9 @@ export function estimateCapacity(
     return { estimate, action: 'increase' }
   }
   if (used < r.omegaMin || used > omega) return { estimate: { omega, window }, action: 'keep' }
-  const kept = [...window, used].slice(-r.history)
-  const mean = Math.floor(kept.reduce((sum, u) => sum + u, 0) / kept.length)
-  return { estimate: { omega: mean, window: kept }, action: 'average' }
+  const recent = [...window, used].slice(-r.history)
+  const mean = Math.floor(recent.reduce((sum, u) => sum + u, 0) / recent.length)
+  return { estimate: { omega: mean, window: recent }, action: 'average' }
 }
 
 /** Builds the rule from settings and a profile. */

@@ -1,6 +1,6 @@
 /** The QoS monitor's account of one client: reservation, last report, time without reports. */
 import { residualBound } from './decay.ts'
-import type { SlotReport } from './token-memory.ts'
+import { isSameReport, lowEpoch, type SlotReport } from './report-word.ts'
 
 /**
  * Detects clients that reserve more than they use (end of Algorithm 1): counts consecutive periods with N_i < R_i and alerts the client
@@ -40,7 +40,7 @@ export class ClientAccount {
   nextReservation: number
   nextLimit: number | null
   hasLeft = false
-  /** Last report of this epoch. */
+  /** True once this epoch has a report; the values are those of the last one, or of the start of the period. */
   hasReport = false
   residual = 0
   completed = 0
@@ -50,7 +50,8 @@ export class ClientAccount {
   isAtRisk = false
   isSilent = false
   isBad = false
-  #beat = -1
+  /** The slot as last read. */
+  #slot: SlotReport | null = null
   /** Silent since before this period began, so it cannot have used any of its tokens. */
   #wasSilent = false
 
@@ -78,18 +79,20 @@ export class ClientAccount {
 
   /** Reads the slot; returns the reason for ignoring a report of this epoch, or null. */
   take(report: SlotReport, epoch: number, now: number): string | null {
-    if (report.epoch !== (epoch & 255) || report.beat === this.#beat) return null
+    const isNew = this.#slot === null || !isSameReport(report, this.#slot)
+    // A report that is new once is old in all later periods, however few bits of its epoch it carries.
+    this.#slot = report
+    if (!isNew || report.beat === 0 || report.epoch !== lowEpoch(epoch)) return null
     if (report.residual > this.reservation) return `residual ${report.residual} of ${this.reservation} reserved`
     if (report.completed < this.completed) return `completed ${report.completed} after ${this.completed}`
-    if (report.yielded + report.residual > this.reservation) return `yielded ${report.yielded} beside a residual`
-    this.#beat = report.beat
+    if (report.spent + report.residual > this.reservation) return `spent ${report.spent} beside a residual`
     this.hasReport = true
     this.heardAt = now
     this.isSilent = false
     this.#wasSilent = false
     this.residual = report.residual
     this.completed = report.completed
-    this.yielded = report.yielded
+    this.yielded = this.reservation - report.residual - report.spent
     return null
   }
 

@@ -32,8 +32,9 @@ export const remainingCapacity = (omega: number, elapsedNs: number, periodNs: nu
 export function conversionTarget(rule: Exclude<ConversionRule, 'none'>, c: ConversionInput): number {
   const byTime = c.timeCap - c.residual
   if (rule === 'literal') return Math.max(0, byTime)
-  const left = rule === 'ledger' ? c.omega - c.reserved + c.yielded - c.claimed : c.omega - c.completed - c.residual
-  return Math.max(0, Math.min(byTime, left))
+  const unclaimed =
+    rule === 'ledger' ? c.omega - c.reserved + c.yielded - c.claimed : c.omega - c.completed - c.residual
+  return Math.max(0, Math.min(byTime, unclaimed))
 }
 
 /** A CAS expected `expected` and found less: subtracts the tokens granted to FAAs in between from the target (A8). */

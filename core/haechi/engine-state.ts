@@ -8,13 +8,13 @@ export interface EngineState {
   readonly epoch: number
   readonly reservation: number
   readonly limit: number | null
-  /** xi. */
+  /** Unused reservation tokens (xi in the paper). */
   readonly reservationTokens: number
-  /** g. */
+  /** Global tokens held (g in the paper). */
   readonly globalTokens: number
-  /** Epoch of the pool that g was claimed from. */
+  /** Epoch of the pool that the global tokens were claimed from. */
   readonly globalEpoch: number
-  /** N. */
+  /** I/Os completed in this period (N in the paper). */
   readonly completed: number
   readonly issued: number
   readonly inflight: number
@@ -24,8 +24,10 @@ export interface EngineState {
 
 /** Totals since the engine started. */
 export interface EngineTotals {
+  /** Reservation tokens received; global tokens claimed from the pool. */
   pushed: number
   claimed: number
+  /** Tokens used for I/Os, returned as unneeded, and expired at the end of a period. */
   usedReservation: number
   usedGlobal: number
   yielded: number

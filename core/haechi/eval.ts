@@ -8,11 +8,12 @@ import { admission, localConstraint } from './admission.ts'
 import { estimateCapacity } from './capacity-estimate.ts'
 import { usablePart } from './claim.ts'
 import { conversionTarget, remainingCapacity } from './conversion.ts'
+import { packCounts, packPair, unpackCounts, unpackPair } from './count-words.ts'
 import { decayed, residualBound } from './decay.ts'
 import { Fields, type Json } from './eval-fields.ts'
 import { burstShares, tokenShares } from './fluid.ts'
 import { proportion } from './proportion.ts'
-import { packPair, packReport, unpackPair, unpackReport, type Word } from './report-word.ts'
+import type { Word } from './report-word.ts'
 import { zipfShares } from './workloads/distributions.ts'
 import type { TokenKind } from './messages.ts'
 import { QosEngine } from './qos-engine.ts'
@@ -109,8 +110,8 @@ const OPS: Readonly<Record<string, (f: Fields) => Json>> = {
     const bound = residualBound(f.count('R'), f.count('elapsed_ns'), f.duration('T_ns'))
     const rule = f.oneOf('rule', ['demand', 'literal', 'none'], 'demand')
     const xi = f.count('xi')
-    const left = decayed(rule, xi, bound, f.count('queued', 0))
-    return { X: bound, xi: left, yielded: xi - left }
+    const remaining = decayed(rule, xi, bound, f.count('queued', 0))
+    return { X: bound, xi: remaining, yielded: xi - remaining }
   },
   faa: (f) => {
     const pool = f.integer('pool')
@@ -164,7 +165,7 @@ const OPS: Readonly<Record<string, (f: Fields) => Json>> = {
   pack: (f) => {
     const residual = f.count('residual')
     const n = f.count('N')
-    return { hex: hex(layout(f) === '32/32' ? packPair(residual, n) : packReport(f.count('epoch'), residual, n)) }
+    return { hex: hex(layout(f) === '32/32' ? packPair(residual, n) : packCounts(f.count('epoch'), residual, n)) }
   },
   unpack: (f) => {
     const word = f.word('hex')
@@ -172,7 +173,7 @@ const OPS: Readonly<Record<string, (f: Fields) => Json>> = {
       const { residual, completed } = unpackPair(word)
       return { residual, N: completed }
     }
-    const { epoch, residual, completed } = unpackReport(word)
+    const { epoch, residual, completed } = unpackCounts(word)
     return { epoch, residual, N: completed }
   },
   client_step: clientStep,

@@ -42,19 +42,19 @@ export function tokenShares(
 ): { done: number[]; pool: number } {
   const done = demands.map(() => 0)
   const first = demands.map((demand, i) => Math.min(demand, reservations[i] as number))
-  let left = periodNs / NS_PER_S
+  let remainingS = periodNs / NS_PER_S
   let tokens = pool
   // Every step ends a client's reservation or demand, the pool, or the period.
-  for (let steps = 2 * demands.length + 1; steps > 0 && left > 0; steps--) {
+  for (let steps = 2 * demands.length + 1; steps > 0 && remainingS > 0; steps--) {
     const reserved = indices(done, (d, i) => d < (first[i] as number))
     const global = tokens > 0 ? indices(done, (d, i) => d >= (first[i] as number) && d < (demands[i] as number)) : []
     const active = reserved.length + global.length
     if (active === 0) break
     const rate = equalShare(active, profile)
-    let step = Math.min(left, global.length > 0 ? tokens / (rate * global.length) : Infinity)
+    let step = Math.min(remainingS, global.length > 0 ? tokens / (rate * global.length) : Infinity)
     for (const i of reserved) step = Math.min(step, ((first[i] as number) - (done[i] as number)) / rate)
     for (const i of global) step = Math.min(step, ((demands[i] as number) - (done[i] as number)) / rate)
-    left -= step
+    remainingS -= step
     tokens -= rate * global.length * step
     if (tokens < 1e-6) tokens = 0
     for (const i of reserved) done[i] = served(done[i] as number, rate * step, first[i] as number)

@@ -14,12 +14,12 @@ const cases = readFileSync(new URL('../../tests/cases/haechi.jsonl', import.meta
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as Case)
-const ask = (input: object | string): unknown =>
+const evaluate = (input: object | string): unknown =>
   JSON.parse(new HaechiEval().answer(typeof input === 'string' ? input : JSON.stringify(input)))
 
 describe('golden cases', () => {
   it('are all here', () => expect(cases).toHaveLength(56))
-  it.each(cases)('$id', ({ op, in: input, out }) => expect(ask({ op, in: input })).toEqual(out))
+  it.each(cases)('$id', ({ op, in: input, out }) => expect(evaluate({ op, in: input })).toEqual(out))
 })
 
 const decay = { xi: 30, R: 50, T_ns: 1e9, elapsed_ns: 6e8 }
@@ -39,5 +39,5 @@ it.each<[string, object | string]>([
   ['E_FIELD', { op: 'fluid_haechi', in: { R: [1], D: [], pool: 0, CG: 1, CL: 1, T_ns: 1 } }],
   ['E_FIELD', { op: 'client_step', in: { state: {}, event: { k: 'complete', n: 5 } } }],
 ])('refuses with %s: %o', (code, input) => {
-  expect(ask(input)).toEqual({ error: { code, message: expect.any(String) as string } })
+  expect(evaluate(input)).toEqual({ error: { code, message: expect.any(String) as string } })
 })

@@ -14,7 +14,7 @@ type Clock = () => number
 
 const SECONDS = 2
 const CLIENTS = 10
-/** Of all clients together, and their demand above it, per period. */
+/** Reservation of all clients together, and their demand above it, per period. */
 const RESERVED = 1_413_000
 const BEYOND = 1_570_000
 

@@ -17,15 +17,15 @@ export interface StartReport {
 
 export type ToEngine = PeriodStart | StartReport
 
-/** Content of a client's report slot, written by the client. */
+/** Content of a client's report slot, written by the client. What it yielded is R - residual - spent. */
 export interface ClientReport {
   readonly epoch: number
   /** xi after the tick (A2). */
   readonly residual: number
+  /** Reservation tokens consumed by I/Os since T1. */
+  readonly spent: number
   /** N: I/Os completed since T1. */
   readonly completed: number
-  /** Reservation tokens yielded since T1. */
-  readonly yielded: number
   /** Counts the reports of an engine. */
   readonly beat: number
 }

@@ -3,7 +3,7 @@ import type { EstimatorAction } from './capacity-estimate.ts'
 
 export type AlertKind = 'local-capacity-risk' | 'overcommitted' | 'bad-report' | 'over-reservation' | 'silent-client'
 
-/** The pool changed from `from` to `to` with residual reservations L; `races` FAAs came in between (A8). */
+/** The pool changed from `from` to `to` with residual reservations L, after `races` attempts that FAAs in between made fail (A8). */
 export interface Conversion {
   readonly kind: 'conversion'
   readonly at: number

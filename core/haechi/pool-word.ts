@@ -18,6 +18,12 @@ export interface Pool {
 export const packPool = (tokens: number, epoch: number): bigint =>
   BigInt.asIntN(64, (BigInt(epoch & 255) << COUNT_BITS) | (BigInt(tokens) + BIAS))
 
+/** Returns the epoch nearest to `current` with these low 8 bits. */
+export function epochNear(low: number, current: number): number {
+  const ahead = (low - current) & 255
+  return current + (ahead < 128 ? ahead : ahead - 256)
+}
+
 export function unpackPool(word: bigint): Pool {
   const bits = BigInt.asUintN(64, word)
   return { tokens: Number((bits & COUNT_MASK) - BIAS), epoch: Number(bits >> COUNT_BITS) }

@@ -43,7 +43,7 @@ export class QosEngine {
   #queued = 0
   #wait: EngineWait = 'none'
   #throttled = false
-  #left = false
+  #departed = false
   #yielded = 0
   #bound = 0
   #reporting = false
@@ -121,7 +121,7 @@ export class QosEngine {
     return this.#throttled
   }
   get hasLeft(): boolean {
-    return this.#left
+    return this.#departed
   }
   /** Reservation tokens yielded since T1. */
   get yielded(): number {
@@ -132,10 +132,10 @@ export class QosEngine {
   }
   /** True if a completion, or a request on an empty queue, lets `pump` proceed. */
   get isReady(): boolean {
-    return this.#wait === 'none' && !this.#throttled && !this.#left
+    return this.#wait === 'none' && !this.#throttled && !this.#departed
   }
   /** True if one more I/O may be outstanding. */
-  get hasRoom(): boolean {
+  get canPost(): boolean {
     return this.#inflight < (this.#xi > 0 ? this.#window : this.#phase2Window)
   }
   /** Time of the next `onWake`, ns; Infinity for never. */
@@ -161,7 +161,7 @@ export class QosEngine {
 
   /** Adds `n` requests of the client; after `leave` they are dropped. */
   onRequest(n: number): void {
-    if (this.#left) {
+    if (this.#departed) {
       this.totals.dropped += n
       return
     }
@@ -194,7 +194,7 @@ export class QosEngine {
     if (this.#wait === 'faa') this.#wait = 'none'
     const usable = usablePart(before, take)
     if (usable > 0) this.totals.claimed += usable
-    if (epoch < this.#epoch || this.#left) {
+    if (epoch < this.#epoch || this.#departed) {
       if (usable > 0) {
         this.totals.faaLate++
         this.totals.voidedGlobal += usable
@@ -220,7 +220,7 @@ export class QosEngine {
 
   /** T1. A period that is not newer than the current one is ignored. */
   onPeriodStart(now: number, { epoch, reservation, limit }: PeriodStart): void {
-    if (epoch <= this.#epoch || this.#left) return
+    if (epoch <= this.#epoch || this.#departed) return
     this.totals.voidedReservation += this.#xi
     if (this.#gEpoch !== epoch) this.#voidGlobal()
     this.#epoch = epoch
@@ -244,7 +244,7 @@ export class QosEngine {
 
   /** S3. */
   onStartReport({ epoch }: StartReport): void {
-    if (epoch !== this.#epoch || this.#reporting || this.#left) return
+    if (epoch !== this.#epoch || this.#reporting || this.#departed) return
     this.#reporting = true
     this.#report()
   }
@@ -261,14 +261,14 @@ export class QosEngine {
 
   /** Leaves mid-period: reservation tokens are yielded, global tokens and waiting requests are discarded (A19). */
   leave(): void {
-    if (this.#left) return
+    if (this.#departed) return
     this.#yield(this.#xi)
     this.#voidGlobal()
     this.dropQueue()
     this.#tickAt = NEVER
     this.#retryAt = NEVER
     this.#report()
-    this.#left = true
+    this.#departed = true
   }
 
   /** Posts one I/O bypassing the queue, as a program would that circumvents the engine: still only against a token. */
@@ -287,7 +287,7 @@ export class QosEngine {
     if (this.#xi === 0 && this.#g === 0)
       return { code: 'EQOS_NOTOKEN', what: 'An I/O without a token was posted', unaffected }
     if (this.#issued >= this.#limit) return { code: 'EQOS_LIMIT', what: 'An I/O over the limit was posted', unaffected }
-    if (!this.hasRoom) return { code: 'EQOS_WINDOW', what: 'An I/O over the window was posted', unaffected }
+    if (!this.canPost) return { code: 'EQOS_WINDOW', what: 'An I/O over the window was posted', unaffected }
     return null
   }
 
@@ -358,8 +358,8 @@ export class QosEngine {
     this.#port.writeReport({
       epoch: this.#epoch,
       residual: this.#xi,
+      spent: this.#reservation - this.#xi - this.#yielded,
       completed: this.#completed,
-      yielded: this.#yielded,
       beat: ++this.#beat,
     })
   }

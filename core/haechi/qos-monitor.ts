@@ -1,7 +1,7 @@
 /**
  * QoS monitor of a data node: period tokens, conversion, capacity estimate, admission, alerts.
  *
- * A state machine without clock, transport or memory of its own: it runs at the wake-up times that it requests, reads reports from the
+ * A state machine without own clock, transport or memory: it runs at the wake-up times that it requests, reads reports from the
  * node's own memory and changes POOL by CAS alone; client verbs never involve it. Source: spec/haechi 6 to 9; A8, A10, A11, A18 to A21.
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
@@ -13,8 +13,8 @@ import { ClientAccount } from './client-account.ts'
 import { conversionTarget, lowerTarget, remainingCapacity } from './conversion.ts'
 import type { ToEngine } from './messages.ts'
 import type { AlertKind, MonitorObserver } from './monitor-events.ts'
-import { checkTokens, profiledTokens, type CapacityProfile, type HaechiSettings } from './settings.ts'
-import type { SlotReport } from './token-memory.ts'
+import type { SlotReport } from './report-word.ts'
+import { checkReservation, checkTokens, profiledTokens, type CapacityProfile, type HaechiSettings } from './settings.ts'
 
 export interface MonitorPort {
   /** CAS on the tokens of POOL, tagging the new value with the epoch; returns the tokens found. */
@@ -198,10 +198,10 @@ export class QosMonitor {
     if (bad) return bad
     // Reducing a reservation is never refused.
     const held = this.#accounts.get(client)?.nextReservation
-    if (held !== undefined && reservation <= held) return checkTokens('The reservation', reservation)
+    if (held !== undefined && reservation <= held) return checkReservation(reservation)
     if (this.#isOvercommitted) {
       const over = this.#promised() - this.omega
-      const what = `A reservation of ${reservation} I/Os a period is refused`
+      const what = `A reservation of ${reservation} I/Os per period is refused`
       return { code: 'E_OVERCOMMITTED', what, why: `reservations exceed the current capacity by ${over} I/Os` }
     }
     const globalIops = (this.omega * NS_PER_S) / this.#s.periodNs
@@ -343,7 +343,10 @@ export class QosMonitor {
     this.#pool = found
   }
 
-  /** Writes the pool despite concurrent FAAs; with `lowered`, subtracts the tokens granted to them (A8). Returns their number. */
+  /**
+   * Writes the pool despite concurrent FAAs; with `lowered`, subtracts the tokens granted to them (A8). Returns the number of attempts
+   * that they made fail.
+   */
   #writePool(desired: number, epoch: number, lowered = false): number {
     let target = desired
     for (let races = 0; ; races++) {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { MAX_RESERVATION } from './report-word.ts'
 import {
   checkProfile,
+  checkReservation,
   checkSettings,
   DEFAULT_SETTINGS,
   PAPER_PROFILE,
@@ -47,6 +49,11 @@ describe('settings', () => {
     ['E_ESTIMATOR', estimator({ omegaMin: 1.5 })],
     ['E_ESTIMATOR', estimator({ slack: -1 })],
   ])('are refused with %s: %o', (expected, change) => expect(code(change)).toBe(expected))
+
+  it('refuses a reservation that no report can carry', () => {
+    expect(checkReservation(MAX_RESERVATION)).toBeNull()
+    expect(checkReservation(MAX_RESERVATION + 1)?.code).toBe('E_TOKENS')
+  })
 
   it('refuses a profile without capacity', () => {
     for (const iops of [0, -1, 0.5, Infinity]) {

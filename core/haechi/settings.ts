@@ -1,11 +1,12 @@
 /**
  * Settings of a Haechi node: the paper's parameters, and the choices where it is ambiguous or contradicts itself.
  *
- * Source: spec/haechi 12, 15. `DEFAULT_SETTINGS` are the sheet's resolutions; `PAPER_LITERAL` follows the paper literally and fails as
+ * Source: spec/haechi 12, 15. `DEFAULT_SETTINGS` are its resolutions; `PAPER_LITERAL` follows the paper literally and fails as
  * described in spec/haechi 4, 7, 8; `BASIC` is the paper's Basic Haechi: unused reservations are lost.
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
+import { MAX_RESERVATION, MAX_WINDOW } from './report-word.ts'
 
 /** `demand`: xi <= X + queued; `literal`: xi <= X; `none`: nothing is yielded (A1). */
 export type DecayRule = 'demand' | 'literal' | 'none'
@@ -110,10 +111,9 @@ export const PAPER_PROFILE: CapacityProfile = { globalIops: 1_570_000, localIops
 /** Two-sided I/Os, served by the data node's CPU. */
 export const TWO_SIDED_PROFILE: CapacityProfile = { globalIops: 430_000, localIops: 327_000 }
 
-/** Largest count in a report word, 2^28 - 1; the limit of all counts within a period. */
+/** Largest count within a period, 2^28 - 1. */
 export const MAX_TOKENS = 2 ** 28 - 1
 const MAX_PERIOD_NS = 3600 * NS_PER_S
-const MAX_WINDOW = 2 ** 16
 
 const DECAY: readonly string[] = ['demand', 'literal', 'none']
 const CONVERSION: readonly string[] = ['ledger', 'literal', 'budget', 'none']
@@ -127,6 +127,19 @@ export function checkTokens(what: string, value: number): Failure | null {
       ? 'it is negative'
       : 'it is over 2^28 - 1'
   return { code: 'E_TOKENS', what: `${what} is ${value}`, why, next: `Give a whole number from 0 to ${MAX_TOKENS}.` }
+}
+
+/** The same for a reservation, which must fit into its field of a report. */
+export function checkReservation(value: number): Failure | null {
+  const what = 'The reservation'
+  const refusal = checkTokens(what, value)
+  if (refusal !== null || value <= MAX_RESERVATION) return refusal
+  return {
+    code: 'E_TOKENS',
+    what: `${what} is ${value}`,
+    why: 'a report of one 64-bit word has 23 bits for it',
+    next: `Give a whole number from 0 to ${MAX_RESERVATION}, or a shorter period.`,
+  }
 }
 
 export function checkProfile(profile: CapacityProfile): Result<CapacityProfile> {
@@ -147,11 +160,11 @@ export function checkSettings(s: HaechiSettings): Result<HaechiSettings> {
     duration('E_INTERVAL', 'The interval delta', s.tickNs, s.periodNs) ??
     duration('E_INTERVAL', 'The check interval', s.checkNs, s.periodNs) ??
     duration('E_INTERVAL', 'The retry interval', s.retryNs, s.periodNs) ??
-    whole('E_BATCH', 'The batch B', s.batch, 1, MAX_TOKENS) ??
-    whole('E_WINDOW', 'The window Q', s.window, 1, MAX_WINDOW) ??
-    whole('E_WINDOW', 'The window of phase 2', s.phase2Window, 1, s.window) ??
-    whole('E_ALERT', 'The periods before an alert', s.alertAfter, 1, MAX_TOKENS) ??
-    whole('E_ALERT', 'The missed reports', s.missedReports, 1, MAX_TOKENS) ??
+    integerFault('E_BATCH', 'The batch B', s.batch, 1, MAX_TOKENS) ??
+    integerFault('E_WINDOW', 'The window Q', s.window, 1, MAX_WINDOW) ??
+    integerFault('E_WINDOW', 'The window of phase 2', s.phase2Window, 1, s.window) ??
+    integerFault('E_ALERT', 'The periods before an alert', s.alertAfter, 1, MAX_TOKENS) ??
+    integerFault('E_ALERT', 'The missed reports', s.missedReports, 1, MAX_TOKENS) ??
     oneOf('E_RULE', 'The decay rule', s.decay, DECAY) ??
     oneOf('E_RULE', 'The conversion rule', s.conversion, CONVERSION) ??
     oneOf('E_RULE', 'The batch rule', s.batchRule, ['fixed', 'backlog']) ??
@@ -162,11 +175,11 @@ export function checkSettings(s: HaechiSettings): Result<HaechiSettings> {
 function estimator(e: EstimatorSettings): Failure | null {
   return (
     oneOf('E_RULE', "The estimator's rule", e.rule, ['ge', 'literal']) ??
-    whole('E_ESTIMATOR', 'The slack', e.slack, 0, MAX_TOKENS) ??
-    whole('E_ESTIMATOR', 'The history M', e.history, 1, 10_000) ??
+    integerFault('E_ESTIMATOR', 'The slack', e.slack, 0, MAX_TOKENS) ??
+    integerFault('E_ESTIMATOR', 'The history M', e.history, 1, 10_000) ??
     share('The increment eta', e.increment) ??
     share('The deviation sigma', e.sigma) ??
-    (e.omegaMin === null ? null : whole('E_ESTIMATOR', 'omega_min', e.omegaMin, 0, MAX_TOKENS))
+    (e.omegaMin === null ? null : integerFault('E_ESTIMATOR', 'omega_min', e.omegaMin, 0, MAX_TOKENS))
   )
 }
 
@@ -182,7 +195,7 @@ function duration(code: string, what: string, ns: number, most: number): Failure
   return { code, what: `${what} is ${ns} ns`, next: `Give a whole number of ns from 1 to ${most}.` }
 }
 
-function whole(code: string, what: string, value: number, least: number, most: number): Failure | null {
+function integerFault(code: string, what: string, value: number, least: number, most: number): Failure | null {
   if (Number.isInteger(value) && value >= least && value <= most) return null
   return { code, what: `${what} is ${value}`, next: `Give a whole number from ${least} to ${most}.` }
 }

@@ -2,17 +2,17 @@
  * Memory shared by engines and monitor: POOL and one report slot per client, each with its own keys.
  *
  * Engines hold a POOL key that only allows taking, at most a batch at a time, and a key of their own slot; the key for refilling POOL by
- * CAS is issued once, so that a node has one monitor (spec/haechi 1, 10). Layout: POOL at byte 0, slot i at 64 + 16 i.
+ * CAS is issued once, so that a node has one monitor (spec/haechi 1, 10). Layout: POOL at byte 0, slot i at 64 + 8 i.
  */
 import { fail, invariant, ok, type Result } from '../base/result.ts'
 import type { ClientReport } from './messages.ts'
 import { packPool, unpackPool, type Pool } from './pool-word.ts'
 import { RegisteredMemory, type Key } from './registered-memory.ts'
-import { packReport, packYield, unpackReport, unpackYield, type Word } from './report-word.ts'
+import { packReport, unpackReport, type SlotReport, type Word } from './report-word.ts'
 
 const SLOTS_AT = 64
-const SLOT_BYTES = 16
-/** Half of the keys are never issued, so that a guessed one is refused. */
+const SLOT_BYTES = 8
+/** Keys are drawn from far more than are ever issued, so that a guessed one is almost certainly refused. */
 const KEY_SPACE = 2 ** 32
 
 /** Bytes that a node with this many slots registers for tokens. */
@@ -22,16 +22,6 @@ export const tokenMemoryBytes = (slots: number): number => SLOTS_AT + slots * SL
 export interface ClientKeys {
   readonly pool: Key
   readonly slot: Key
-}
-
-/** Slot contents as read by the monitor; the epochs are their low 8 bits. */
-export interface SlotReport {
-  readonly epoch: number
-  readonly residual: number
-  readonly completed: number
-  readonly beat: number
-  /** 0 while the second word is of another epoch. */
-  readonly yielded: number
 }
 
 export class TokenMemory {
@@ -84,7 +74,7 @@ export class TokenMemory {
 
   /** Revokes a client's keys and clears its reports. */
   release(keys: ClientKeys): void {
-    for (const offset of [0, 8]) this.memory.writeWord(keys.slot, offset, 0n)
+    this.memory.writeWord(keys.slot, 0, 0n)
     this.memory.deregister(keys.pool)
     this.memory.deregister(keys.slot)
   }
@@ -95,10 +85,9 @@ export class TokenMemory {
     return word.ok ? ok(unpackPool(word.value)) : word
   }
 
-  /** WRITE of a report. */
-  report(keys: ClientKeys, r: ClientReport): Result<void> {
-    const written = this.memory.writeWord(keys.slot, 0, bits(packReport(r.epoch, r.residual, r.completed)))
-    return written.ok ? this.memory.writeWord(keys.slot, 8, bits(packYield(r.epoch, r.beat, r.yielded))) : written
+  /** WRITE of a report: one word. */
+  report(keys: ClientKeys, report: ClientReport): Result<void> {
+    return this.memory.writeWord(keys.slot, 0, bits(packReport(report)))
   }
 
   /**
@@ -124,11 +113,7 @@ export class TokenMemory {
 
   /** A slot as read locally by the data node. */
   slot(slot: number): SlotReport {
-    const at = SLOTS_AT + slot * SLOT_BYTES
-    // Written first, read last: the residual is never older than the yield read with it, so no token is counted twice.
-    const second = unpackYield(halves(this.memory.ownWord(at + 8)))
-    const { epoch, residual, completed } = unpackReport(halves(this.memory.ownWord(at)))
-    return { epoch, residual, completed, beat: second.beat, yielded: second.epoch === epoch ? second.yielded : 0 }
+    return unpackReport(halves(this.memory.ownWord(SLOTS_AT + slot * SLOT_BYTES)))
   }
 }
 

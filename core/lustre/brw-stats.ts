@@ -165,17 +165,17 @@ export function brwDelta(before: BrwStats, now: BrwStats): BrwDelta | undefined 
 }
 
 /** Quantities of brw_stats that are displayed and stored. */
-export const BRW_KEPT = ['sizeBytes', 'timeMs', 'inFlight', 'fragments'] as const satisfies readonly BrwQuantity[]
-export type BrwKept = (typeof BRW_KEPT)[number]
-/** By quantity: upper bound of a bin (bytes, ms, a number), reads, writes; ascending. Absent if the server has no such section. */
+export const BRW_STORED = ['sizeBytes', 'timeMs', 'inFlight', 'fragments'] as const satisfies readonly BrwQuantity[]
+export type BrwStored = (typeof BRW_STORED)[number]
+/** Bins by quantity: upper bound (bytes, ms, a number), reads, writes; ascending. Absent if the server has no such section. */
 export type BrwBins = Readonly<
-  Partial<Record<BrwKept, readonly (readonly [upper: number, reads: number, writes: number])[]>>
+  Partial<Record<BrwStored, readonly (readonly [upper: number, reads: number, writes: number])[]>>
 >
 
 /** Sections by quantity, with numeric labels. */
 export function brwBins(sections: readonly BrwSection[]): BrwBins {
-  const out: { -readonly [Q in BrwKept]?: BrwBins[Q] } = {}
-  for (const quantity of BRW_KEPT) {
+  const out: { -readonly [Q in BrwStored]?: BrwBins[Q] } = {}
+  for (const quantity of BRW_STORED) {
     const kind = SECTIONS.find((s) => s.quantity === quantity)
     const section = sections.find((s) => s.title === kind?.title)
     if (!kind || !section) continue

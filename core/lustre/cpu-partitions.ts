@@ -20,8 +20,8 @@ export const formatCpuPartitions = (partitions: CpuPartitions): string =>
 
 /** Formats the value of cpu_partition_distance on a machine with one memory node: every CPT is 10 away from every other. */
 export function formatCpuDistances(cpts: number): string {
-  const others = Array.from({ length: cpts }, (_, cpt) => `${cpt}:10`).join(' ')
-  return Array.from({ length: cpts }, (_, cpt) => `${cpt}\t: ${others}\n`).join('')
+  const distances = Array.from({ length: cpts }, (_, cpt) => `${cpt}:10`).join(' ')
+  return Array.from({ length: cpts }, (_, cpt) => `${cpt}\t: ${distances}\n`).join('')
 }
 
 /** Parses the table; a line that is not a CPT is reported and skipped. */

@@ -119,7 +119,7 @@ export class FieldLine {
     }
     reader.skipSpaces()
     const next = behindLine(bytes, reader.at)
-    if (next < 0) this.fault = 'more behind the counter'
+    if (next < 0) this.fault = 'text after the counter'
     return next
   }
 

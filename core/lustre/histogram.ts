@@ -43,15 +43,15 @@ const total = (bins: Bins): number => [...bins.values()].reduce((a, b) => a + b,
 /** Returns the rows that a server prints of its bins. */
 export function histogramRows(read: Bins, write: Bins, layout: RowsLayout): HistogramRow[] {
   const rows: HistogramRow[] = []
-  const left = { read: total(read), write: total(write) }
+  const remaining = { read: total(read), write: total(write) }
   let begun = !layout.skipsEmptyStart
   for (let bin = layout.from; bin < BINS; bin++) {
     const row = { label: layout.labels(bin), read: read.get(bin) ?? 0, write: write.get(bin) ?? 0 }
     begun ||= row.read > 0 || row.write > 0
-    left.read -= row.read
-    left.write -= row.write
+    remaining.read -= row.read
+    remaining.write -= row.write
     if (begun) rows.push(row)
-    if (left.read === 0 && left.write === 0) break
+    if (remaining.read === 0 && remaining.write === 0) break
   }
   return rows
 }

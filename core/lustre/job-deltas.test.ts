@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JobDeltas, REMEMBERED_READINGS, totalOf } from './job-deltas.ts'
+import { entryDelta, JobDeltas, REMEMBERED_READINGS, totalOf } from './job-deltas.ts'
 import { parseJobStats, type JobEntry } from './job-stats.ts'
 
 type Counts = Record<string, number | [samples: number, sum: number | bigint]>
@@ -222,5 +223,71 @@ describe('JobDeltas', () => {
     deltas.reset()
     expect(deltas.update(reading({ a: { write: 900 } }))).toBeUndefined()
     expect(rpcsOf(deltas.update(reading({ a: { write: 901 } })))).toEqual({ a: 1 })
+  })
+})
+
+describe('entryDelta', () => {
+  interface Amounts {
+    readonly samples: bigint
+    readonly sum: bigint
+    readonly sumsq: bigint
+    readonly hist?: string
+  }
+
+  const entryOf = (c: Amounts, start = '1.000000000'): JobEntry => {
+    const hist = c.hist === undefined ? '' : `, hist: { ${c.hist} }`
+    const text =
+      `- job_id:          a\n  start_time:      ${start} secs.nsecs\n` +
+      `  write_bytes:     { samples: ${c.samples}, unit: bytes, min: 1, max: 9, sum: ${c.sum}, sumsq: ${c.sumsq % 2n ** 64n}${hist} }\n`
+    return parseJobStats(text).entries[0] as JobEntry
+  }
+
+  it('differences are exact below 2^53, however large the counters are, and sums of squares may wrap around', () => {
+    const amount = fc.bigInt(0n, 2n ** 52n)
+    fc.assert(
+      fc.property(
+        fc.bigInt(1n, 2n ** 62n),
+        fc.bigInt(1n, 2n ** 62n),
+        fc.bigInt(0n, 2n ** 64n - 1n),
+        amount,
+        amount,
+        amount,
+        (...n) => {
+          const [samples, sum, sumsq, moreSamples, moreSum, moreSumsq] = n
+          const before = entryOf({ samples, sum, sumsq })
+          const now = entryOf({ samples: samples + moreSamples, sum: sum + moreSum, sumsq: sumsq + moreSumsq })
+          const delta = entryDelta(now, before).get('write_bytes')
+          if (moreSamples === 0n) expect(delta).toBeUndefined()
+          else
+            expect(delta).toMatchObject({
+              samples: Number(moreSamples),
+              sum: Number(moreSum),
+              sumsq: Number(moreSumsq),
+              unit: 'bytes',
+            })
+        },
+      ),
+    )
+  })
+
+  it('size bins are differenced one by one, and smallest and largest are not given', () => {
+    const before = entryOf({ samples: 3n, sum: 3n, sumsq: 3n, hist: '4K: 2, 1M: 1' })
+    const now = entryOf({ samples: 7n, sum: 9n, sumsq: 9n, hist: '4K: 2, 64K: 3, 1M: 2' })
+    const delta = entryDelta(now, before).get('write_bytes')
+    expect(delta?.hist).toEqual(
+      new Map([
+        [16, 3],
+        [20, 1],
+      ]),
+    )
+    expect(Object.keys(delta ?? {})).toEqual(['samples', 'unit', 'sum', 'sumsq', 'hist'])
+  })
+
+  it('an entry with another start time, and one that was not there, are new in whole', () => {
+    const before = entryOf({ samples: 3n, sum: 3n, sumsq: 3n })
+    const now = entryOf({ samples: 7n, sum: 9n, sumsq: 9n }, '2.000000000')
+    for (const last of [before, undefined]) {
+      expect(entryDelta(now, last).get('write_bytes')).toMatchObject({ samples: 7, sum: 9, sumsq: 9 })
+    }
   })
 })

@@ -1,9 +1,9 @@
 /**
  * RPCs and bytes of jobs between two readings of one target's job_stats. Sluice never clears counters; clearing by others is detected
- * from the entries (entry-delta.ts).
+ * from the entries (`Seen`).
  */
-import { amountSince } from './counter-delta.ts'
-import { continues, merged, moved, type Seen } from './entry-delta.ts'
+import { amountSince, counterDelta, mayContinue, wasReset, type CounterDelta } from './counter-delta.ts'
+import type { Counter } from './counter-line.ts'
 import type { JobEntry } from './job-entry.ts'
 
 export interface JobDelta {
@@ -39,6 +39,61 @@ export function totalOf(deltas: readonly JobDelta[]): Map<string, number> {
  * like one interval when the entry reappears.
  */
 export const REMEMBERED_READINGS = 10
+
+/**
+ * Entry of job_stats in one reading.
+ *
+ * Identity between two readings, and changes since: a server creates an entry with all counters at zero, never resets one, and gives it a
+ * start time in nanoseconds (2.15 and later). So another start time, or a counter that decreased, means another entry: it was cleared, or
+ * it aged out and its job returned; then its whole content is new. Fewer counters than before mean truncated text or a lost line: missing
+ * counters are assumed unchanged. Times of the server's clock are never subtracted, because it may be set.
+ */
+type Seen = Pick<JobEntry, 'startTime' | 'counters' | 'listed'>
+
+/** True if `now` is a later reading of the same entry as `before`. */
+function continues(now: Seen, before: Seen): boolean {
+  const isKnown = now.startTime !== undefined && before.startTime !== undefined
+  if (isKnown && now.startTime !== before.startTime) return false
+  const isCut = now.listed < before.listed
+  for (const [name, old] of before.counters) {
+    const c = now.counters.get(name)
+    if (!c && isCut) continue
+    if (!c || !mayContinue(c, old)) return false
+    if (!isKnown && wasReset(c, old)) return false
+  }
+  return true
+}
+
+/** Returns the base for the next comparison: `now`, completed by the counters of `before` that it lacks. */
+function merged(now: Seen, before: Seen): Seen {
+  if (now.listed >= before.listed) return now
+  const startTime = now.startTime ?? before.startTime
+  return { startTime, counters: new Map([...before.counters, ...now.counters]), listed: before.listed }
+}
+
+/**
+ * Yields the counters of an entry that changed, with their previous values.
+ *
+ * @param before  the previous reading of the same entry; undefined if there is none, or if it was of another entry.
+ */
+function* moved(now: Seen, before: Seen | undefined): Generator<[string, Counter, Counter | undefined]> {
+  // If the previous reading was truncated, a missing counter's old value is unknown: its change is counted from this
+  // reading on.
+  const wasCut = before !== undefined && before.listed < now.listed
+  for (const [name, c] of now.counters) {
+    const base = before?.counters.get(name)
+    if (base === undefined && wasCut) continue
+    if (c !== base && amountSince(c, base, 'samples') > 0) yield [name, c, base]
+  }
+}
+
+/** Returns the change of each counter of an entry since the previous reading; unchanged ones are omitted. */
+export function entryDelta(now: Seen, last: Seen | undefined): Map<string, CounterDelta> {
+  const before = last && continues(now, last) ? last : undefined
+  const deltas = new Map<string, CounterDelta>()
+  for (const [name, c, base] of moved(now, before)) deltas.set(name, counterDelta(c, base))
+  return deltas
+}
 
 class Sum implements JobDelta {
   rpcs = 0
@@ -131,14 +186,14 @@ export class JobDeltas {
       if (base.entries.length === 1 && last?.entries.length === 1 && entry?.counters === last.entries[0]?.counters)
         continue
       const sum = new Sum(jobId)
-      const left = [...(last?.entries ?? [])]
-      const kept = base.entries.map((e) => {
-        const at = left.findIndex((b) => continues(e, b))
-        const [b] = at < 0 ? [] : left.splice(at, 1)
+      const unmatched = [...(last?.entries ?? [])]
+      const current = base.entries.map((e) => {
+        const at = unmatched.findIndex((b) => continues(e, b))
+        const [b] = at < 0 ? [] : unmatched.splice(at, 1)
         sum.add(e, b)
         return b ? merged(e, b) : e
       })
-      now.set(jobId, { entries: kept, missed: 0 })
+      now.set(jobId, { entries: current, missed: 0 })
       if (sum.rpcs > 0) deltas.push(sum)
     }
     for (const [jobId, base] of before) {

@@ -8,7 +8,7 @@ export interface JobEntry {
   readonly snapshotTime: string
   /** Creation time of the entry; absent before 2.15, and where `enable_stats_header` is 0. */
   readonly startTime: string | undefined
-  /** From start to last update; negative if the server's clock was set back in between. */
+  /** Time from start to last update; negative if the server's clock was set back in between. */
   readonly elapsedTime: string | undefined
   /** Counters by name, in the order printed; those without samples only if requested. */
   readonly counters: ReadonlyMap<string, Counter>

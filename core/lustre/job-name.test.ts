@@ -11,7 +11,7 @@ const expand = (
 ) => expandJobId(parseJobName(template, JOB_NAME_DIALECTS[release]), { ...dd, ...process })
 
 describe('expandJobId', () => {
-  it('matches the recorded behaviour of clients', () => {
+  it('matches the recorded behavior of clients', () => {
     expect(expand('%e.%H')).toBe('cp_big.lvm')
     expect(expand('%e.%H', { executable: 'my prog' })).toBe('my prog.lvm')
     expect(expand('%u.%g')).toBe('0.100')
@@ -27,7 +27,7 @@ describe('expandJobId', () => {
     expect(expand('%e.%u.%g.%h.%p')).toBe('cp_big.0.100.lvm.cluster.org.99')
   })
 
-  it('matches the recorded behaviour of 2.15.8 clients', () => {
+  it('matches the recorded behavior of 2.15.8 clients', () => {
     expect(expand('%.3e.%u', {}, '2.15')).toBe('3e.0')
     expect(expand('%j?%H', {}, '2.15')).toBe('?lvm')
   })

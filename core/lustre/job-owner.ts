@@ -168,9 +168,9 @@ export function jobOwners({ variable, name }: JobIdSetting): Result<JobOwners, s
   const template = variable === 'procname_uid' ? '%e.%u' : name
   const isValueAlone = variable !== 'procname_uid' && variable !== 'nodelocal' && !template.includes('%j')
   const names = [...(isValueAlone ? namesOf('%j') : []), ...namesOf(template)]
-  const tells = names.some((n) => has(n, 'u') || has(n, 'j'))
+  const identifies = names.some((n) => has(n, 'u') || has(n, 'j'))
   // Only the host or the command: any id may contain work of root.
-  if (!tells) return fail(`jobid_name is ${template}: its ids contain neither the user nor a batch job`)
+  if (!identifies) return fail(`jobid_name is ${template}: its ids contain neither the user nor a batch job`)
   return ok(new JobOwners(names))
 }
 

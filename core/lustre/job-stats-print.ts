@@ -35,7 +35,7 @@ export interface EntryTimes {
 export interface PrintableEntry {
   readonly jobId: ByteText
   readonly times: EntryTimes
-  /** By name; those without samples are optional. */
+  /** Counters by name; those without samples are optional. */
   readonly counters: ReadonlyMap<string, PrintableCounter>
 }
 

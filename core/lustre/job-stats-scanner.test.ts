@@ -188,8 +188,8 @@ describe('JobStatsScanner', () => {
       .map(([p, inserts, isCrLf, cut]) => {
         const lines = p.text.split('\n')
         for (const [at, line] of inserts) lines.splice(at % lines.length, 0, line)
-        const whole = lines.join(isCrLf ? '\r\n' : '\n')
-        return cut % 3 === 0 ? whole.slice(0, cut % (whole.length + 1)) : whole
+        const full = lines.join(isCrLf ? '\r\n' : '\n')
+        return cut % 3 === 0 ? full.slice(0, cut % (full.length + 1)) : full
       })
     fc.assert(
       fc.property(text, chunks, (t, sizes) => {
@@ -205,13 +205,13 @@ describe('JobStatsScanner', () => {
         const all = entriesOf(scan(text, [], { zeros: true }))
         const length = Math.floor(text.length * part)
         const cut = scan(text.slice(0, length), [], { zeros: true })
-        const kept = entriesOf(cut)
-        const whole = all.filter((e) => e.span[1] <= length)
-        expect(kept.slice(0, whole.length).map(withoutSpan)).toEqual(whole.map(withoutSpan))
-        expect(kept.length - whole.length).toBeLessThanOrEqual(1)
-        const [last] = kept.slice(whole.length)
+        const scanned = entriesOf(cut)
+        const complete = all.filter((e) => e.span[1] <= length)
+        expect(scanned.slice(0, complete.length).map(withoutSpan)).toEqual(complete.map(withoutSpan))
+        expect(scanned.length - complete.length).toBeLessThanOrEqual(1)
+        const [last] = scanned.slice(complete.length)
         if (last) {
-          const was = all[whole.length] as JobEntry
+          const was = all[complete.length] as JobEntry
           expect(last.jobId).toBe(was.jobId)
           for (const [name, c] of last.counters) expect(c).toEqual(was.counters.get(name))
           for (const t of [last.snapshotTime, last.startTime, last.elapsedTime])
@@ -361,7 +361,7 @@ describe('bad input', () => {
     expect(reasons(`${head}  read: { samples: -1, unit: usecs }\n`)).toEqual(['2 read: a negative number'])
     expect(reasons(`${head}  read: { samples: 18446744073709551616 }\n`)).toEqual(['2 read: a number beyond 64 bits'])
     expect(reasons(`${head}  read: { unit: usecs }\n`)).toEqual(['2 read: no samples'])
-    expect(reasons(`${head}  read: { samples: 1 } x\n`)).toEqual(['2 read: more behind the counter'])
+    expect(reasons(`${head}  read: { samples: 1 } x\n`)).toEqual(['2 read: text after the counter'])
     expect(reasons(`${head}  read: { samples: 1, hist: { 3K: 1 } }\n`)).toEqual(['2 read: not a histogram'])
     expect(reasons(`${head}  read: { samples: 1, hist: { 4K: 1, 4K: 2 } }\n`)).toEqual(['2 read: a bin twice'])
     expect(reasons(`${head}  read: { samples: 1, un\n`)).toEqual(['2 read: cut off'])

@@ -224,9 +224,9 @@ export class JobStatsScanner implements LinesSink {
     const { name } = template
     if (template.seen === this.#entries) {
       // A time after the counters, or any repeated field after a junk line, belongs to another job whose job_id line is lost.
-      const isOthers = entry.hasJunk || (counter === undefined && entry.listed > 0)
-      this.#skip(isOthers ? `${name} of a job without its job_id` : `${name} twice`)
-      if (isOthers) this.#close(this.#offset)
+      const isOfOtherJob = entry.hasJunk || (counter === undefined && entry.listed > 0)
+      this.#skip(isOfOtherJob ? `${name} of a job without its job_id` : `${name} twice`)
+      if (isOfOtherJob) this.#close(this.#offset)
       return
     }
     template.seen = this.#entries

@@ -128,9 +128,9 @@ describe('job_stats', () => {
           expect(read.length).toBeLessThanOrEqual(entries.length)
           read.forEach((e, i) => {
             expect(e.jobId).toBe(entries[i]!.jobId)
-            const whole = (asRead(entries[i]!) as JobEntry).counters
-            for (const [name, c] of e.counters) expect(c).toEqual(whole.get(name))
-            if (i < read.length - 1) expect(e.counters.size).toBe(whole.size)
+            const expected = (asRead(entries[i]!) as JobEntry).counters
+            for (const [name, c] of e.counters) expect(c).toEqual(expected.get(name))
+            if (i < read.length - 1) expect(e.counters.size).toBe(expected.size)
           })
         },
       ),

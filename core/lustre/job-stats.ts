@@ -11,7 +11,7 @@ import type { ByteText, SkippedLine } from './text.ts'
 export type { JobEntry } from './job-entry.ts'
 
 export interface JobStats {
-  /** In the order printed. */
+  /** Entries in the order printed. */
   readonly entries: readonly JobEntry[]
   readonly skipped: readonly SkippedLine[]
   /** Skipped lines beyond those listed. */

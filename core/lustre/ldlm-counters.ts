@@ -80,7 +80,8 @@ export const LDLM_PARAMETERS: readonly string[] = [
 
 const PREFIX = 'ldlm.namespaces.'
 /** A target's own namespace and one of its files. All parts are bounded, because the text is untrusted. */
-const OWN = /^((?:filter-([\w-]{1,16}-OST[0-9a-f]{4})|mdt-([\w-]{1,16}-MDT[0-9a-f]{4}))_UUID)\.(pool\.)?([a-z_]{1,40})$/
+const NAMESPACE_FILE =
+  /^((?:filter-([\w-]{1,16}-OST[0-9a-f]{4})|mdt-([\w-]{1,16}-MDT[0-9a-f]{4}))_UUID)\.(pool\.)?([a-z_]{1,40})$/
 
 /** Parses a count up to 2^53; undefined for any other text. */
 function countOf(text: ByteText): number | undefined {
@@ -122,15 +123,15 @@ export function parseLdlm(text: ByteText): LdlmAnswer {
       grantedOnNode = countOf(value)
       if (grantedOnNode === undefined) skipped++
     } else if (name.startsWith(PREFIX)) {
-      const own = OWN.exec(name.slice(PREFIX.length))
-      if (!own) {
+      const match = NAMESPACE_FILE.exec(name.slice(PREFIX.length))
+      if (!match) {
         foreign++
         continue
       }
-      const [, namespace = '', ost, mdt = '', pool, attribute = ''] = own
-      let kept = byNamespace.get(namespace)
-      if (!kept) byNamespace.set(namespace, (kept = { target: ost ?? mdt, fields: {} }))
-      if (!take(kept.fields, pool !== undefined, attribute, value)) skipped++
+      const [, namespace = '', ost, mdt = '', pool, attribute = ''] = match
+      let entry = byNamespace.get(namespace)
+      if (!entry) byNamespace.set(namespace, (entry = { target: ost ?? mdt, fields: {} }))
+      if (!take(entry.fields, pool !== undefined, attribute, value)) skipped++
     }
   }
   const namespaces = [...byNamespace].map(([namespace, { target, fields: f }]) => ({

@@ -80,6 +80,6 @@ export function parseNrsPolicies(text: ByteText): { policies: PolicyStatus[]; sk
 
 /** Returns the policy that schedules a queue: the started one that is not the fallback, else the fallback. */
 export function primaryPolicy(policies: readonly PolicyStatus[], queue: Queue): PolicyStatus | undefined {
-  const mine = policies.filter((p) => p.queue === queue && p.state === 'started')
-  return mine.find((p) => !p.fallback) ?? mine[0]
+  const started = policies.filter((p) => p.queue === queue && p.state === 'started')
+  return started.find((p) => !p.fallback) ?? started[0]
 }

@@ -160,10 +160,10 @@ describe.skipIf(CORPUS === '')('texts of real servers', () => {
       let text = ''
       for (const queue of hasHp ? (['reg', 'hp'] as const) : (['reg'] as const)) {
         text += formatQueueTitle(queue)
-        const mine = rules.filter((r) => r.queue === queue)
-        for (const cpt of new Set(mine.map((r) => r.cpt))) {
+        const ofQueue = rules.filter((r) => r.queue === queue)
+        for (const cpt of new Set(ofQueue.map((r) => r.cpt))) {
           text += formatCptTitle(cpt)
-          for (const r of mine.filter((x) => x.cpt === cpt)) text += formatRuleLine(r)
+          for (const r of ofQueue.filter((x) => x.cpt === cpt)) text += formatRuleLine(r)
         }
       }
       return { skipped, text }

@@ -1,5 +1,5 @@
 /**
- * Differences between Lustre releases: input of `nrs_policies` and `nrs_tbf_rule`, output of parameters, behaviour of lctl. A server
+ * Differences between Lustre releases: input of `nrs_policies` and `nrs_tbf_rule`, output of parameters, behavior of lctl. A server
  * reports its release in `version`; the emulator supports each of them.
  *
  * Source: spec/lustre 0.2, corrected by the measurements of 2.15.8, 2.17.0 and 2.17.57. Releases between two profiles behave like the
@@ -17,7 +17,7 @@ export interface Profile {
   readonly rules: RuleDialect
   /** Format of counters and tables. */
   readonly text: TextDialect
-  /** Behaviour of the tool that reads and writes them. */
+  /** Behavior of the tool that reads and writes them. */
   readonly lctl: LctlDialect
 }
 

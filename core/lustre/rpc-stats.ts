@@ -95,9 +95,9 @@ export function formatRpcStats(stats: RpcStats, dialect: HistogramDialect): stri
     out += `modify_RPCs_in_flight:  ${stats.modify.inFlight}\n\n\t\t\tmodify\n`
     out += `rpcs in flight        rpcs   ${percent} cum ${percent}\n${formatSingleRows(stats.modify.rows)}\n`
   }
-  for (const [gauge, words] of Object.entries(GAUGES)) {
+  for (const [gauge, label] of Object.entries(GAUGES)) {
     const n = stats.gauges[gauge as Gauge]
-    if (n !== undefined) out += `${words} ${n}\n`
+    if (n !== undefined) out += `${label} ${n}\n`
   }
   for (const { title, unit, rows } of stats.sections) {
     const shares = `${percent} cum ${percent}`

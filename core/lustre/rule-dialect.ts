@@ -2,11 +2,11 @@
  * Differences of NRS TBF between releases: types, grammar, errors, printed rules, and the effect of leaving a policy.
  *
  * Source: spec/lustre 0.2 and 1, measured A4-A6, B8, B9 (2.15.8, 2.17.0 and the development line). 2.12 is emulated as 2.15.8, and 2.16
- * between 2.15.8 and 2.17.0, where the sheet does not distinguish them.
+ * between 2.15.8 and 2.17.0, where spec/lustre does not distinguish them.
  */
 import type { Release } from './release.ts'
 
-/** Fields that a rule can match, in the order of the sheet. */
+/** Fields that a rule can match, in the order of spec/lustre. */
 export const RULE_FIELDS = ['jobid', 'nid', 'opcode', 'uid', 'gid', 'projid', 'nodemap'] as const
 export type RuleField = (typeof RULE_FIELDS)[number]
 

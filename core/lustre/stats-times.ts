@@ -23,8 +23,8 @@ export interface TimesLayout {
 
 /** Formats `secs.nsecs` of a duration, or of a time when `epochSeconds` is Unix time at 0. */
 export function formatSeconds(ns: number, epochSeconds = 0): string {
-  const whole = Math.floor(ns / NS_PER_S)
-  return `${epochSeconds + whole}.${String(ns - whole * NS_PER_S).padStart(9, '0')}`
+  const seconds = Math.floor(ns / NS_PER_S)
+  return `${epochSeconds + seconds}.${String(ns - seconds * NS_PER_S).padStart(9, '0')}`
 }
 
 /** Times of a table that counts since `startNs` and is read at `now`, both virtual ns after `epochSeconds`. */

@@ -1,8 +1,8 @@
 /**
  * Differences of printed counters and tables between releases.
  *
- * Source: spec/lustre 0.2, 4.3, 6, corrected by measured A1-A3, A6, A14, A16, A26, A30, A31. 2.16 was not measured: it follows the
- * sheet's column, else 2.15. 2.12 follows the sheet's column.
+ * Source: spec/lustre 0.2, 4.3, 6, corrected by measured A1-A3, A6, A14, A16, A26, A30, A31. 2.16 was not measured: it follows its
+ * column in spec/lustre, else 2.15. 2.12 follows its column in spec/lustre.
  */
 import type { Release } from './release.ts'
 
@@ -58,7 +58,7 @@ export interface HistogramDialect {
   readonly times: 'parenthesised' | 'plain'
   /** True if rpc_stats of an osc counts direct I/O separately and has a latency section. */
   readonly rpcLatency: boolean
-  /** Percent signs in the heads of an mdc's rpc_stats; the development line prints two. */
+  /** Percent signs in the heads of an mdc's rpc_stats; 2.17 and the development line print two. */
   readonly mdcPercent: '%' | '%%'
   /** True if brw_stats has the section `block maps msec`. */
   readonly blockMaps: boolean

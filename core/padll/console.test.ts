@@ -26,13 +26,13 @@ function controller(): ConsoleController & { text: string; changes: object[] } {
   return c
 }
 
-const wordsOf = (command: string): readonly string[] => {
+const argsOf = (command: string): readonly string[] => {
   const steps = parseCommandLine(command)
   if (!steps.ok) throw new Error(steps.error)
   const [step] = steps.value
-  const words = step?.pipe?.[0]?.words ?? step?.words ?? []
+  const args = step?.pipe?.[0]?.words ?? step?.words ?? []
   expect(steps.value).toHaveLength(1)
-  return words.slice(2)
+  return args.slice(2)
 }
 
 test('a change survives the way through a shell', () => {
@@ -46,7 +46,7 @@ test('a change survives the way through a shell', () => {
       { scope: 'open', rate: null },
     ],
   } as const
-  expect(parseConsole(wordsOf(setCommand(change, 7)))).toEqual(ok({ kind: 'set', epoch: 7, change }))
+  expect(parseConsole(argsOf(setCommand(change, 7)))).toEqual(ok({ kind: 'set', epoch: 7, change }))
 })
 
 test('a policy text reaches the controller byte for byte, whatever it holds', () => {
@@ -77,8 +77,8 @@ test.each([
   ['policies set --epoch x', 'whole number'],
   ['policies set now', 'unknown command'],
   ['', 'unknown command'],
-])('refuses %s', (words, why) => {
-  const answer = answerConsole(words.split(' ').filter(Boolean), '', controller())
+])('refuses %s', (args, why) => {
+  const answer = answerConsole(args.split(' ').filter(Boolean), '', controller())
   expect(answer.code).toBe(2)
   expect(answer.stderr).toContain(why)
 })

@@ -94,32 +94,32 @@ function setting(word: string): Result<SettingsChange, string> {
     : fail(`${name}: expected none, or op/s from 1 to ${RATE_MAX}`)
 }
 
-function settings(words: readonly string[]): Result<SettingsChange, string> {
+function settings(args: readonly string[]): Result<SettingsChange, string> {
   let change: SettingsChange = {}
-  for (const word of words) {
+  for (const word of args) {
     const one = setting(word)
     if (!one.ok) return one
     const limits = [...(change.limits ?? []), ...(one.value.limits ?? [])]
     change = { ...change, ...one.value, ...(limits.length > 0 ? { limits } : {}) }
   }
-  return words.length === 0 ? fail('nothing to set') : ok(change)
+  return args.length === 0 ? fail('nothing to set') : ok(change)
 }
 
 /** Parses the arguments after `sluice padll`; the error says what was not understood. */
 export function parseConsole(args: readonly string[]): Result<ConsoleCommand, string> {
-  const words = [...args]
+  const rest = [...args]
   let epoch: number | undefined
-  const at = words.indexOf('--epoch')
+  const at = rest.indexOf('--epoch')
   if (at >= 0) {
-    epoch = number(words[at + 1] ?? '')
+    epoch = number(rest[at + 1] ?? '')
     if (!Number.isSafeInteger(epoch)) return fail('--epoch: expected a whole number')
-    words.splice(at, 2)
+    rest.splice(at, 2)
   }
-  const [verb, second, ...more] = words
+  const [verb, second, ...more] = rest
   const isRead = verb === 'status' || (verb === 'policies' && (second === 'show' || second === 'check'))
   if (isRead && epoch !== undefined) return fail('--epoch is only valid with a change')
   if (verb === 'set') {
-    const change = settings(words.slice(1))
+    const change = settings(rest.slice(1))
     return change.ok ? ok({ kind: 'set', epoch, change: change.value }) : change
   }
   if (verb === 'status' && second === undefined) return ok({ kind: 'status' })
@@ -128,13 +128,13 @@ export function parseConsole(args: readonly string[]): Result<ConsoleCommand, st
     if (second === 'check') return ok({ kind: 'policies-check' })
     if (second === 'set') return ok({ kind: 'policies-set', epoch })
   }
-  return fail(`unknown command: ${words.slice(0, 3).join(' ').slice(0, 80)}`)
+  return fail(`unknown command: ${rest.slice(0, 3).join(' ').slice(0, 80)}`)
 }
 
-const say = (text: string): string => `sluice padll: ${text}\n`
+const message = (text: string): string => `sluice padll: ${text}\n`
 const refused = (f: Failure): ConsoleAnswer => ({
   stdout: '',
-  stderr: say(f.why === undefined ? f.what : `${f.what}: ${f.why}`),
+  stderr: message(f.why === undefined ? f.what : `${f.what}: ${f.why}`),
   code: 1,
 })
 const lineOf = (f: ConsoleFault): string => `${f.line}:${f.column}: ${f.severity}: ${f.message}\n`
@@ -160,15 +160,15 @@ export function answerConsole(
   controller: ConsoleController | undefined,
 ): ConsoleAnswer {
   const command = parseConsole(args)
-  if (!command.ok) return { stdout: '', stderr: say(command.error) + USAGE, code: 2 }
-  if (!controller) return { stdout: '', stderr: say('no global controller runs on this node'), code: 1 }
+  if (!command.ok) return { stdout: '', stderr: message(command.error) + USAGE, code: 2 }
+  if (!controller) return { stdout: '', stderr: message('no global controller runs on this node'), code: 1 }
   const { value } = command
   if (value.kind === 'status') return { stdout: json(controller.status()), stderr: '', code: 0 }
   if (value.kind === 'policies-show') return { stdout: controller.policiesText, stderr: '', code: 0 }
   if (value.kind === 'policies-check') return checked(controller.checkPolicies(stdin))
   if (value.epoch !== undefined && value.epoch !== controller.epoch) {
     const why = `the controller's epoch is ${controller.epoch}, not ${value.epoch}; check its status before changing it`
-    return { stdout: '', stderr: say(why), code: 1 }
+    return { stdout: '', stderr: message(why), code: 1 }
   }
   if (value.kind === 'set') {
     const done = controller.change(value.change)
@@ -183,20 +183,20 @@ export function answerConsole(
 /** Commands sent by the console. */
 export const STATUS_COMMAND = 'sluice padll status'
 
-const epochWords = (epoch: number | undefined): string => (epoch === undefined ? '' : ` --epoch ${epoch}`)
+const epochOption = (epoch: number | undefined): string => (epoch === undefined ? '' : ` --epoch ${epoch}`)
 
 /** Uses the shell builtin `printf`, so the text may exceed the kernel's limit for one program argument. */
 export const setPoliciesCommand = (text: string, epoch?: number): string =>
-  `printf %s ${shellQuote(text === '' ? '\n' : text)} | sluice padll policies set${epochWords(epoch)}`
+  `printf %s ${shellQuote(text === '' ? '\n' : text)} | sluice padll policies set${epochOption(epoch)}`
 
 export function setCommand(change: SettingsChange, epoch?: number): string {
   const { algorithm, epsilon, split, collectRounds, limits = [] } = change
-  const words = [
+  const args = [
     ...(algorithm === undefined ? [] : [`algorithm=${algorithm}`]),
     ...(epsilon === undefined ? [] : [`epsilon=${epsilon}`]),
     ...(split === undefined ? [] : [`split=${split}`]),
     ...(collectRounds === undefined ? [] : [`collect_rounds=${collectRounds}`]),
     ...limits.map(({ scope, rate }) => `limit.${scope}=${rate ?? 'none'}`),
   ]
-  return `sluice padll set${epochWords(epoch)} ${words.map(shellQuote).join(' ')}`
+  return `sluice padll set${epochOption(epoch)} ${args.map(shellQuote).join(' ')}`
 }

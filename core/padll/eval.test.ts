@@ -13,11 +13,11 @@ const cases = readFileSync(new URL('../../tests/cases/padll.jsonl', import.meta.
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as Case)
-const ask = (line: string): Case['output'] => JSON.parse(new PadllEval().answer(line)) as Case['output']
+const evaluate = (line: string): Case['output'] => JSON.parse(new PadllEval().answer(line)) as Case['output']
 
 describe('golden cases', () => {
   it.each(cases)('$name: $why', ({ input, output }) => {
-    const got = ask(JSON.stringify(input))
+    const got = evaluate(JSON.stringify(input))
     if (output.error) expect(got).toEqual(output)
     else expect(Object.keys(got.rates!)).toEqual(Object.keys(output.rates!))
     for (const [id, rate] of Object.entries(output.rates ?? {})) {
@@ -48,22 +48,24 @@ it.each<[string, string]>([
   ['E_DEMAND', JSON.stringify({ ...good, jobs: [{ id: 'a', demand: '1' }] })],
   ['E_USAGE', JSON.stringify({ ...good, jobs: [{ id: 'a', demand: 1, usage: [1] }] })],
 ])('%s for %s', (code, line) => {
-  const { error } = ask(line)
+  const { error } = evaluate(line)
   expect(error?.code).toBe(code)
   expect(error?.message).not.toBe('')
 })
 
 it('takes null for what is not known, as if it were left out', () => {
   const nothing = { epsilon: null, slots: null, oversubscription: null, leftover: null }
-  expect(ask(JSON.stringify({ ...good, ...nothing }))).toEqual(ask(JSON.stringify(good)))
+  expect(evaluate(JSON.stringify({ ...good, ...nothing }))).toEqual(evaluate(JSON.stringify(good)))
   const job = { id: 'a', demand: null, usage: null }
   const bare = { id: 'a' }
-  expect(ask(JSON.stringify({ ...good, jobs: [job] }))).toEqual(ask(JSON.stringify({ ...good, jobs: [bare] })))
+  expect(evaluate(JSON.stringify({ ...good, jobs: [job] }))).toEqual(
+    evaluate(JSON.stringify({ ...good, jobs: [bare] })),
+  )
 })
 
 it('answers ids that are names of object parts like any other', () => {
   const jobs = ['__proto__', 'constructor', 'toString'].map((id) => ({ id, demand: 1, usage: 1 }))
-  const { rates } = ask(JSON.stringify({ algorithm: 'uniform', max_rate: 9, jobs }))
+  const { rates } = evaluate(JSON.stringify({ algorithm: 'uniform', max_rate: 9, jobs }))
   expect(Object.entries(rates!)).toEqual([
     ['__proto__', 3],
     ['constructor', 3],

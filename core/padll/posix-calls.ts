@@ -53,11 +53,11 @@ const meta = (type: OperationType, locate: Locate, effect: FileEffect = 'none'):
 const opens = (more: Partial<Row> = {}): Row => row('metadata', 'open', 'path', { effect: 'open', ...more })
 const attr = (type: OperationType, locate: Locate): Row => row('ext_attr', type, locate)
 const bookkeeping = (effect: FileEffect): Row => row('special', null, 'none', { effect })
-const ours = (one: Row): Row => ({ ...one, origin: 'sluice' })
+const ofSluice = (one: Row): Row => ({ ...one, origin: 'sluice' })
 /** Paper's getattr: the replayer plays it as getxattr, and so are the calls that it represents. */
-const stat = (locate: Locate): Row => ours(meta('getxattr', locate))
+const stat = (locate: Locate): Row => ofSluice(meta('getxattr', locate))
 /** Paper's setattr, likewise. */
-const setattr = (locate: Locate): Row => ours(meta('setxattr', locate))
+const setattr = (locate: Locate): Row => ofSluice(meta('setxattr', locate))
 
 const ROWS = {
   read: bytes('read'),
@@ -109,18 +109,27 @@ const ROWS = {
   fcntl: bookkeeping('fcntl'),
 
   // Other names of the calls above, as compilers and other C libraries emit them.
-  openat64: ours(opens()),
-  openat2: ours(opens()),
-  __open_2: ours(opens()),
-  __open64_2: ours(opens()),
-  __openat_2: ours(opens()),
-  __openat64_2: ours(opens()),
-  __read_chk: ours(bytes('read')),
-  __pread_chk: ours(bytes('pread')),
-  __pread64_chk: ours(bytes('pread64')),
-  mmap64: ours(row('data', 'mmap', 'fd')),
-  renameat2: ours(meta('rename', 'new-path')),
-  fcntl64: ours(bookkeeping('fcntl')),
+  openat64: ofSluice(opens()),
+  openat2: ofSluice(opens()),
+  __open_2: ofSluice(opens()),
+  __open64_2: ofSluice(opens()),
+  __openat_2: ofSluice(opens()),
+  __openat64_2: ofSluice(opens()),
+  __read_chk: ofSluice(bytes('read')),
+  __pread_chk: ofSluice(bytes('pread')),
+  __pread64_chk: ofSluice(bytes('pread64')),
+  // Several buffers, or a block of a stream: the sum of their bytes.
+  readv: ofSluice(bytes('read')),
+  writev: ofSluice(bytes('write')),
+  preadv: ofSluice(bytes('pread')),
+  pwritev: ofSluice(bytes('pwrite')),
+  preadv2: ofSluice(bytes('pread')),
+  pwritev2: ofSluice(bytes('pwrite')),
+  fread: ofSluice(row('data', 'read', 'file', { cost: 'bytes' })),
+  fwrite: ofSluice(row('data', 'write', 'file', { cost: 'bytes' })),
+  mmap64: ofSluice(row('data', 'mmap', 'fd')),
+  renameat2: ofSluice(meta('rename', 'new-path')),
+  fcntl64: ofSluice(bookkeeping('fcntl')),
 
   stat: stat('path'),
   lstat: stat('path'),
@@ -151,15 +160,15 @@ const ROWS = {
   ftruncate: setattr('fd'),
 
   // Never limited; without them descriptors would go stale or escape.
-  dup: ours(bookkeeping('dup')),
-  dup2: ours(bookkeeping('dup')),
-  dup3: ours(bookkeeping('dup')),
-  close_range: ours(bookkeeping('close-range')),
-  chdir: ours(bookkeeping('chdir')),
-  fchdir: ours(bookkeeping('fchdir')),
+  dup: ofSluice(bookkeeping('dup')),
+  dup2: ofSluice(bookkeeping('dup')),
+  dup3: ofSluice(bookkeeping('dup')),
+  close_range: ofSluice(bookkeeping('close-range')),
+  chdir: ofSluice(bookkeeping('chdir')),
+  fchdir: ofSluice(bookkeeping('fchdir')),
   // The child gets a copy of the descriptors (ProcessFiles.fork).
-  fork: ours(bookkeeping('none')),
-  vfork: ours(bookkeeping('none')),
+  fork: ofSluice(bookkeeping('none')),
+  vfork: ofSluice(bookkeeping('none')),
 } as const satisfies Record<string, Row>
 
 export type PosixCall = keyof typeof ROWS

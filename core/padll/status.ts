@@ -16,7 +16,7 @@ const channel = z.object({
   /** Limit in force during these counts; null: unlimited. */
   limit: rate.nullable(),
   refillMs: z.number().nonnegative().nullable(),
-  /** Since the last collection: arrived and served op/s, share that waited (0..1), mean wait, ms. */
+  /** Figures since the last collection: arrived and served op/s, share that waited (0..1), mean wait, ms. */
   arrived: rate,
   served: rate,
   waited: z.number().min(0).max(1),

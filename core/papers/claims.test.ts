@@ -5,6 +5,8 @@ import type { Experiment } from './experiment.ts'
 
 const host = { now: () => 0 }
 
+const PUBLISHED = { value: 3, tolerance: { size: 0.5, reason: 'printed digit' }, note: 'why' }
+
 /** Measures the seed, and twice the seed. */
 const experiment = (id: string, partId = id): Experiment => ({
   id: `toy.${id}`,
@@ -12,10 +14,27 @@ const experiment = (id: string, partId = id): Experiment => ({
   title: id,
   setup: [],
   expectations: [
-    { id: `toy.${id}.1`, claim: 'the seed', ref: 'I', metric: 'seed', comparator: '<=', bound: 4, prototype: 3 },
-    { id: `toy.${id}.2`, claim: 'a table', ref: 'I', metric: 'seed', comparator: 'info', bound: null, prototype: {} },
+    {
+      id: `toy.${id}.1`,
+      claim: 'the seed',
+      ref: 'I',
+      metric: 'seed',
+      comparator: '<=',
+      bound: 4,
+      prototype: 3,
+      published: PUBLISHED,
+    },
+    {
+      id: `toy.${id}.2`,
+      claim: 'a table',
+      ref: 'I',
+      metric: 'seed',
+      comparator: 'info',
+      bound: null,
+      prototype: {},
+      published: { value: null },
+    },
   ],
-  published: ({ id: claim }) => (claim.endsWith('1') ? { value: 3, note: 'why' } : { value: null }),
   parts: [{ id: partId, run: (seed) => seed }],
   measure(runs) {
     const seed = runs.get(partId) as number
@@ -52,6 +71,10 @@ describe('runPapers', () => {
       metric: 'seed',
       published: 3,
       measured: 3,
+      verdict: 'reproduced',
+      target: { at: 3 },
+      tolerance: { size: 0.5, reason: 'printed digit' },
+      deviation: 0,
       range: [1, 9],
       comparator: '<=',
       bound: 4,
@@ -60,7 +83,13 @@ describe('runPapers', () => {
       prototype: 3,
       note: 'why',
     })
-    expect(claims[1]).toMatchObject({ ok: true, measured: { once: 3, twice: 6 }, range: null, published: null })
+    expect(claims[1]).toMatchObject({
+      ok: true,
+      measured: { once: 3, twice: 6 },
+      range: null,
+      published: null,
+      verdict: null,
+    })
     expect(claims[1]).not.toHaveProperty('note')
     expect(run([experiment('A')], [1, 9, 9]).claims[0]).toMatchObject({ ok: false, measured: 9 })
     expect(run([experiment('A')], [1, 4]).claims[0]?.measured).toBe(2.5)

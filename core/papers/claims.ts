@@ -1,7 +1,16 @@
 /** Evaluation of claims: experiments on several seeds, published next to measured values. */
 import { median } from '../base/statistics.ts'
 import type { Experiment, Figure, Host } from './experiment.ts'
-import { type Bound, type Comparator, type Expectation, type Measured, holds } from './expectation.ts'
+import {
+  type Bound,
+  type Comparator,
+  type Expectation,
+  type Measured,
+  type Target,
+  type Tolerance,
+  holds,
+} from './expectation.ts'
+import { deviationOf, targetOf, type Verdict, verdictOf } from './verdict.ts'
 
 /** One claim and its result. Names as in the machine interface. */
 export interface Claim {
@@ -14,16 +23,27 @@ export interface Claim {
   readonly published: number | string | null
   /** Median over the seeds. */
   readonly measured: Measured
+  /** Judges the published value; null where the paper is silent. */
+  readonly verdict: Verdict | null
+  /** Values that agree with the published one; undefined without a comparable one. */
+  readonly target?: Target
+  readonly tolerance?: Tolerance
+  /** Distance from the target as a fraction of it (`deviationOf`); null without a target. */
+  readonly deviation: number | null
   /** Minimum and maximum over the seeds; null for information that is not a single number. */
   readonly range: readonly [number, number] | null
   readonly comparator: Comparator
   readonly bound: Bound
-  /** True if the median satisfies the bound. */
+  /** True if the median satisfies the regression bound. */
   readonly ok: boolean
   /** Seeds that individually violate it. */
   readonly failed_seeds: readonly number[]
   /** Value that a prototype measured on seeds 1 to 5. */
-  readonly prototype: Measured
+  readonly prototype?: Measured
+  /** Constants that the published value determined. */
+  readonly calibrates?: string
+  /** Proof that no faithful implementation can give the published value. */
+  readonly proof?: string
   readonly note?: string
 }
 
@@ -86,25 +106,32 @@ function judge(
   seeds: readonly number[],
   values: readonly Measured[],
 ): Claim {
-  const { id, ref, claim: what, metric, comparator, bound, prototype } = expectation
+  const { id, ref, claim: what, metric, comparator, bound, prototype, published } = expectation
   const failed = seeds.filter((_, i) => !holds(comparator, bound, values[i] ?? NaN))
   const numbers = values.filter((value) => typeof value === 'number')
   const measured = medianOf(values)
-  const { value: published, note } = experiment.published(expectation)
+  const { value, tolerance, calibrates, proof, note } = published
+  const target = targetOf(published)
   return {
     id,
     system: experiment.system,
     ref,
     what,
     metric,
-    published,
+    published: value,
     measured,
+    verdict: verdictOf(published, measured),
+    ...(target === undefined ? {} : { target }),
+    ...(tolerance === undefined ? {} : { tolerance }),
+    deviation: deviationOf(published, measured),
     range: numbers.length > 0 ? [Math.min(...numbers), Math.max(...numbers)] : null,
     comparator,
     bound,
     ok: holds(comparator, bound, measured),
     failed_seeds: failed,
-    prototype,
+    ...(prototype === undefined ? {} : { prototype }),
+    ...(calibrates === undefined ? {} : { calibrates }),
+    ...(proof === undefined ? {} : { proof }),
     ...(note === undefined ? {} : { note }),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Published claims as data: assertions about experiments, with the bound that a reproduction must satisfy. The files in
- * `expectations/` hold them, together with a prototype's values.
+ * Published claims as data: what the paper states, the tolerance within which it counts as reproduced, and apart from that the
+ * regression bound of this program. The files in `expectations/` hold them, together with a prototype's values.
  */
 import { invariant } from '../base/result.ts'
 
@@ -13,6 +13,37 @@ export type Bound = number | readonly [number, number] | null
 /** Measured value: a number, or numbers by name for a claim that is only information. */
 export type Measured = number | Readonly<Record<string, number>>
 
+/** Values that agree with the published one: a number, a range (inclusive), or an ordering. */
+export type Target =
+  | { readonly at: number }
+  | { readonly from: number; readonly to: number }
+  | { readonly is: '>=' | '<=' | '>' | '<'; readonly than: number }
+
+/** Distance from the target within which a value counts as reproduced. */
+export interface Tolerance {
+  /** In the unit of the claim, or with `isRelative` as a fraction of the target. */
+  readonly size: number
+  readonly isRelative?: true
+  /** Origin of the size: printed digits, spread of the paper's repetitions, parity. */
+  readonly reason: string
+}
+
+/** Published result of a claim. */
+export interface Published {
+  /** The paper's number or wording; null if the paper is silent. */
+  readonly value: number | string | null
+  /** Absent: the number itself. */
+  readonly target?: Target
+  /** Absent only for silent papers and inputs of a fit. */
+  readonly tolerance?: Tolerance
+  /** Input of a fit, which constants it determined: agreement with it is no result. */
+  readonly calibrates?: string
+  /** Proof that no faithful implementation can give the published value. */
+  readonly proof?: string
+  /** Reason for a difference, or a remark on the value. */
+  readonly note?: string
+}
+
 export interface Expectation {
   /** For example `adaptbf.IV-D.1`. */
   readonly id: string
@@ -21,10 +52,12 @@ export interface Expectation {
   readonly ref: string
   /** Description of the measured quantity. */
   readonly metric: string
+  readonly published: Published
+  /** Regression bound: guards changes of this program, and judges nothing published. */
   readonly comparator: Comparator
   readonly bound: Bound
-  /** Value that a prototype measured. */
-  readonly prototype: Measured
+  /** Value that a prototype measured; undefined for claims without one. */
+  readonly prototype?: Measured
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -41,6 +74,7 @@ export function expectationsOf(file: object, experiment: string): Expectation[] 
   return (section.assertions as Fields[]).map((fields) => {
     const comparator = COMPARATORS.find((known) => known === fields.comparator)
     invariant(comparator !== undefined, `the comparator of ${String(fields.id)} is known`)
+    const { target, tolerance, calibrates, proof, note, prototype_value: prototype } = fields
     return {
       id: fields.id as string,
       claim: fields.claim as string,
@@ -48,12 +82,20 @@ export function expectationsOf(file: object, experiment: string): Expectation[] 
       metric: fields.metric as string,
       comparator,
       bound: fields.value as Bound,
-      prototype: fields.prototype_value as Measured,
+      published: {
+        value: (fields.published ?? null) as Published['value'],
+        ...(target === undefined ? {} : { target: target as Target }),
+        ...(tolerance === undefined ? {} : { tolerance: tolerance as Tolerance }),
+        ...(calibrates === undefined ? {} : { calibrates: calibrates as string }),
+        ...(proof === undefined ? {} : { proof: proof as string }),
+        ...(note === undefined ? {} : { note: note as string }),
+      },
+      ...(prototype === undefined ? {} : { prototype: prototype as Measured }),
     }
   })
 }
 
-/** True if a measured value satisfies a bound; always for information. */
+/** True if a measured value satisfies a regression bound; always for information. */
 export function holds(comparator: Comparator, bound: Bound, measured: Measured): boolean {
   if (comparator === 'info') return true
   if (typeof measured !== 'number' || bound === null) return false

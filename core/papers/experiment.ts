@@ -8,6 +8,8 @@ import type { Expectation, Measured } from './expectation.ts'
 export interface Host {
   /** Wall clock for measurements of speed, ms. */
   readonly now: () => number
+  /** Memory that objects of this thread use after a garbage collection, bytes; absent where it cannot be read. */
+  readonly heapBytes?: () => number
 }
 
 /** One variant of an experiment. Parts with the same id are the same in all experiments. */
@@ -20,12 +22,10 @@ export interface Part<R> {
   run(seed: number, host: Host): R
 }
 
-/** Published value of a claim, and the reason that a reproduction may differ. */
-export interface Published {
-  /** The figure, or the paper's wording if it has none; null if the paper is silent. */
-  readonly value: number | string | null
-  readonly note?: string | undefined
-}
+/** Parts without repetitions, where two lists of variants have runs in common. */
+export const distinct = <P extends Part<unknown>>(parts: readonly P[]): P[] => [
+  ...new Map(parts.map((part) => [part.id, part])).values(),
+]
 
 /** Values over time, one series per job: as in a figure of the paper. */
 export interface Timeline {
@@ -41,6 +41,14 @@ export interface Timeline {
   readonly limit?: { readonly name: string; readonly value: number }
   /** False for lines although the unit is a rate; values that do not add up. */
   readonly isStacked?: false
+  /** Published lines, as [s, value] points that the paper's text or figure gives. */
+  readonly published?: readonly PublishedLine[]
+}
+
+/** Points of a published line, in the order of x. */
+export interface PublishedLine {
+  readonly name: string
+  readonly points: readonly (readonly [x: number, y: number])[]
 }
 
 /** Values by group and series. */
@@ -50,11 +58,40 @@ export interface Bars {
   readonly title: string
   readonly unit: string
   readonly series: readonly string[]
-  /** `values` in the order of `series`. */
-  readonly groups: readonly { readonly name: string; readonly values: readonly number[] }[]
+  /** `values` and `published` in the order of `series`; null: not published. */
+  readonly groups: readonly {
+    readonly name: string
+    readonly values: readonly number[]
+    readonly published?: readonly (number | null)[]
+  }[]
 }
 
-export type Figure = Timeline | Bars
+/** Values over a quantity other than time: a size, a number of clients, a setting. */
+export interface Curve {
+  readonly kind: 'curve'
+  readonly id: string
+  readonly title: string
+  readonly unit: string
+  /** Name and unit of x, for example `write size, KB`. */
+  readonly across: string
+  /** Logarithmic x axis. */
+  readonly isLog?: true
+  readonly series: readonly PublishedLine[]
+  readonly published?: readonly PublishedLine[]
+}
+
+export type Figure = Timeline | Bars | Curve
+
+/** Constant of a model that was fitted to published or measured values. */
+export interface Fit {
+  /** For example `rpcUs, cpuUs`. */
+  readonly constant: string
+  readonly value: string
+  /** Values that it was fitted to. */
+  readonly fittedTo: string
+  /** Its predictions of values that were not fitted, and their errors. */
+  readonly outOfSample: string
+}
 
 /** An experiment of a paper. `R` is the result of its parts. */
 export interface Experiment<R = unknown> {
@@ -65,7 +102,8 @@ export interface Experiment<R = unknown> {
   /** Description of the setup, a sentence or two each. */
   readonly setup: readonly string[]
   readonly expectations: readonly Expectation[]
-  published(claim: Expectation): Published
+  /** Constants of the model that were fitted, for display beside the results; absent: none. */
+  readonly fits?: readonly Fit[]
   readonly parts: readonly Part<R>[]
   /** Returns every claim's value, by claim id. */
   measure(runs: ReadonlyMap<string, R>): ReadonlyMap<string, Measured>

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseScenario, type Scenario } from '../emulator/scenario.ts'
+import { fixedJobColors } from '../series/job-colors.ts'
 import { aggregate } from './aggregate.ts'
 import { buffersOf, digestOf, planOf, type RunDigest } from './run-digest.ts'
 import type { JobReport, RunReport } from './run-report.ts'
@@ -121,25 +122,30 @@ describe('a comparison', () => {
     expect(base?.metrics.utilisation).toEqual({ median: 0.9, low: 0.9, high: 0.9 })
   })
 
-  it('names the roles, gives each chart its inks, and says when a policy begins', () => {
+  it('names the roles, gives the jobs of a chart their colors, and says when a policy begins', () => {
+    const alone = fixedJobColors().colors(['0.job'])
     expect(all.jobs).toEqual({
       jobId: ['0.job', '1.job'],
       user: ['u0', 'u1'],
       nodes: [1, 1],
-      colour: [1, 0],
+      colour: [...alone, 0],
       role: ['hog', 'victim'],
     })
     expect(all.variants.map((v) => v.chart.onS)).toEqual([null, 15])
     expect(all.variants[0]?.chart).toMatchObject({
       t: [0.5],
       series: [
-        { jobId: '0.job', colour: 1 },
+        { jobId: '0.job', colour: alone[0] },
         { jobId: '', colour: 0 },
       ],
     })
     expect(all.variants[1]?.detail).toBe('4 RPC/s, jobid={0.*}, from 15 s on')
-    const known = aggregate({ scenario, variants, plan, runs, colourOf: () => 5 })
-    expect(known.jobs.colour).toEqual([5, 0])
+    const jobColors = fixedJobColors()
+    jobColors.restore('0.job', 5)
+    jobColors.restore('1.job', 12)
+    const known = aggregate({ scenario, variants, plan, runs, jobColors })
+    // Also of the job that is not in the chart.
+    expect(known.jobs.colour).toEqual([5, 12])
   })
 
   it('selects a job without any reply as the victim, by the time that it starved', () => {
@@ -179,8 +185,8 @@ describe('a comparison', () => {
   })
 
   it('says each remark once, with the seed where only one run makes it', () => {
-    const said = runs.map((r) => ({ ...r, remarks: r.seed === 2 ? ['always', 'once'] : ['always', 'always'] }))
-    expect(aggregate({ scenario, variants, plan, runs: said }).variants[0]?.remarks).toEqual([
+    const remarked = runs.map((r) => ({ ...r, remarks: r.seed === 2 ? ['always', 'once'] : ['always', 'always'] }))
+    expect(aggregate({ scenario, variants, plan, runs: remarked }).variants[0]?.remarks).toEqual([
       'always',
       'once (seed 2)',
     ])
@@ -190,17 +196,17 @@ describe('a comparison', () => {
 it('puts every variant in words, within a line', () => {
   const demo = parseScenario(readFileSync(new URL('../../resources/scenarios/demo.yaml', import.meta.url), 'utf8'))
   if (!demo.ok) throw new Error(demo.error.why)
-  const words = (more: object): string => variantSummary({ ...BASE, ...more }, demo.value)
-  expect(words({})).toBe('no rules on OSTs')
-  expect(words({ controller: 'adaptbf', periodMs: 50, adaptbf: { demand: 'served' } })).toBe(
-    'lends and borrows tokens per OST, T 500 RPC/s per OST, period 50 ms, demand served',
+  const summary = (more: object): string => variantSummary({ ...BASE, ...more }, demo.value)
+  expect(summary({})).toBe('no rules on OSTs')
+  expect(summary({ controller: 'adaptbf', periodMs: 50, adaptbf: { demand: 'served' } })).toBe(
+    'lends and borrows tokens per OST, token rate 500 RPC/s per OST, period 50 ms, demand served',
   )
-  expect(words({ metadata: 'psfa', locks: 'lustre', haechi: 'off' })).toBe(
+  expect(summary({ metadata: 'psfa', locks: 'lustre', haechi: 'off' })).toBe(
     'no rules on OSTs, PADLL psfa, locks lustre, data nodes without QoS',
   )
   const rules = Array.from({ length: 400 }, (_, i) => ({
     service: 'ost_io',
     line: `start r${i} jobid={${'x'.repeat(90)}} rate=5`,
   }))
-  expect(words({ rules }).length).toBeLessThanOrEqual(160)
+  expect(summary({ rules }).length).toBeLessThanOrEqual(160)
 })

@@ -4,11 +4,12 @@
 import { byCodeUnit } from '../base/order.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 import { isData } from '../emulator/operations.ts'
+import { fixedJobColors, type JobColors } from '../series/job-colors.ts'
 import { bandOf, medianOf, type Band } from './band.ts'
 import type { ChartSeries, Comparison, JobTable, MetricName, SeedFigures, VariantFigures } from './comparison.ts'
 import { METRIC_NAMES } from './comparison.ts'
 import { rolesOf, type Roles } from './roles.ts'
-import { CHART_JOBS, type Column, type DigestPlan, type RunDigest } from './run-digest.ts'
+import type { Column, DigestPlan, RunDigest } from './run-digest.ts'
 import { variantSummary } from './variant-summary.ts'
 import type { Variant } from './variant.ts'
 import { verdictOf } from './verdict.ts'
@@ -48,8 +49,8 @@ export interface AggregateInput {
   readonly plan: DigestPlan
   /** One per variant and seed, in any order. */
   readonly runs: readonly RunDigest[]
-  /** Color of a job elsewhere, 1 to 7; 0 for none. */
-  readonly colourOf?: (jobId: string) => number
+  /** Colors of the jobs in other views; without them, those of this comparison alone. */
+  readonly jobColors?: JobColors | undefined
 }
 
 /** Runs of one variant, by seed. */
@@ -91,32 +92,7 @@ function rowOrder(baseline: Runs, plan: DigestPlan, { hog, victim }: Roles): num
   return keys.map((k) => k.row)
 }
 
-/** Colors of the jobs in the chart: their own if they have one, otherwise the first free one. */
-function inks(chart: readonly string[], colourOf: (jobId: string) => number): Map<string, number> {
-  const inkOf = new Map<string, number>()
-  const taken = new Set<number>()
-  const give = (jobId: string, ink: number): void => {
-    inkOf.set(jobId, ink)
-    taken.add(ink)
-  }
-  for (const jobId of chart) {
-    const had = colourOf(jobId)
-    if (had >= 1 && had <= CHART_JOBS && !taken.has(had)) give(jobId, had)
-  }
-  for (const jobId of chart) {
-    if (inkOf.has(jobId)) continue
-    let free = 1
-    while (taken.has(free)) free++
-    give(jobId, free)
-  }
-  return inkOf
-}
-
-function chartOf(
-  runs: Runs,
-  plan: DigestPlan,
-  inkOf: ReadonlyMap<string, number>,
-): Omit<VariantFigures['chart'], 'onS'> {
+function chartOf(runs: Runs, plan: DigestPlan, jobColors: JobColors): Omit<VariantFigures['chart'], 'onS'> {
   const [first] = runs
   const points = runs.reduce((n, r) => Math.max(n, r.chart.bytes[0]?.length ?? 0), 0)
   const binS = first?.chart.binS ?? 1
@@ -125,7 +101,7 @@ function chartOf(
   const at = Array.from({ length: points }, (_, i) => i).filter((i) => lengthOf(i) > 1e-9)
   const series = (jobId: string, k: number): ChartSeries => ({
     jobId,
-    colour: inkOf.get(jobId) ?? 0,
+    colour: jobColors.of(jobId),
     values: at.map((i) => (medianOf(runs.map((r) => r.chart.bytes[k]?.[i] ?? NaN)) || 0) / lengthOf(i)),
   })
   return {
@@ -200,13 +176,19 @@ const hasPolicy = (v: Variant): boolean => v.controller !== 'none' || v.rules.le
  * Aggregates the runs of a comparison. Metrics that no run measured are null; a run without a value does not count in
  * its band. Independent of the order of the runs.
  */
-export function aggregate({ scenario, variants, plan, runs, colourOf = () => 0 }: AggregateInput): Comparison {
+export function aggregate({
+  scenario,
+  variants,
+  plan,
+  runs,
+  jobColors = fixedJobColors(),
+}: AggregateInput): Comparison {
   const facts = jobFacts(scenario)
   const byVariant = variants.map((_, i) => runs.filter((r) => r.variant === i).toSorted((a, b) => a.seed - b.seed))
   const baseline = byVariant[0] ?? []
   const roles = rolesIn(baseline, plan, facts)
   const order = rowOrder(baseline, plan, roles)
-  const inkOf = inks(plan.chart, colourOf)
+  jobColors.colors(plan.chart)
   // One unit for all variants, also for one that moves no bytes.
   const movesBytes = runs.some((r) => r.figures.throughputBps > 0)
   const figures = byVariant.map((of) => seedFigures(of, plan, roles, movesBytes))
@@ -217,7 +199,7 @@ export function aggregate({ scenario, variants, plan, runs, colourOf = () => 0 }
     jobs.jobId.push(jobId)
     jobs.user.push(user)
     jobs.nodes.push(nodes)
-    jobs.colour.push(inkOf.get(jobId) ?? 0)
+    jobs.colour.push(jobColors.of(jobId))
     jobs.role.push(jobId === roles.hog ? 'hog' : jobId === roles.victim ? 'victim' : '')
   }
   return {
@@ -229,7 +211,7 @@ export function aggregate({ scenario, variants, plan, runs, colourOf = () => 0 }
         name: v.name,
         detail: variantSummary(v, scenario),
         metrics: Object.fromEntries(METRIC_NAMES.map((m) => [m, bandOf(metrics[m])])) as VariantFigures['metrics'],
-        chart: { ...chartOf(of, plan, inkOf), onS: v.onS > 0 && hasPolicy(v) ? v.onS : null },
+        chart: { ...chartOf(of, plan, jobColors), onS: v.onS > 0 && hasPolicy(v) ? v.onS : null },
         jobs: jobBands(of, order),
         planes: planesOf(of),
         remarks: remarksOf(of),

@@ -30,6 +30,6 @@ export function bandOf(values: Iterable<number>): Band | null {
   }
 }
 
-/** Half of the band, as a part of the median: the "±" of a sentence. NaN without a median. */
+/** Half of the band, as a part of the median: the "±" of a sentence. NaN without a median, and if it is 0. */
 export const spreadOf = (band: Band | null): number =>
   band === null || band.median === 0 ? NaN : Math.abs((band.high - band.low) / 2 / band.median)

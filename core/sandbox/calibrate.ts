@@ -111,7 +111,7 @@ export interface CalibrateOptions {
  * Compares the recording with the runs.
  *
  * @param inputs   the recording, as it was forked.
- * @param reports  one per seed, of as many seconds as there are bins; at least one.
+ * @param reports  one per seed, each as long as all bins together; at least one.
  */
 export function calibrate(inputs: ForkInputs, reports: readonly RunReport[], options: CalibrateOptions): Calibrated {
   const lengthS = inputs.binAtS.length * inputs.binS
@@ -126,7 +126,7 @@ export function calibrate(inputs: ForkInputs, reports: readonly RunReport[], opt
   const jobs = jobErrors(inputs, reports)
   const recordedTotal = sum(inputs.targets.map((t) => t.rpcs))
   const chart = chartOf(inputs, recordedTotal, reports, new Set(osts.keys()), lengthS)
-  const whole: ErrorOf = wholeOf(
+  const total: ErrorOf = totalError(
     meanOr0(recordedTotal),
     targets.map((t) => t.predicted),
   )
@@ -137,17 +137,17 @@ export function calibrate(inputs: ForkInputs, reports: readonly RunReport[], opt
   )
   const targetError = Number.isNaN(worst) ? 0 : worst
   const errors: ErrorOf[] = [
-    whole,
-    { ...whole, what: 'RPC/s over time', error: overTime },
+    total,
+    { ...total, what: 'RPC/s over time', error: overTime },
     ...serviceError(inputs, reports, options),
-    { ...whole, what: 'RPC/s by target, p95 of the errors', error: targetError },
+    { ...total, what: 'RPC/s by target, p95 of the errors', error: targetError },
     { what: 'RPC/s by job, weighted', unit: 'RPC/s', ...jobs.sum },
     ...metadataError(inputs, reports, osts),
   ]
-  const doubts = doubtsOf(inputs, { whole, overTime, targetError, lengthS, options, targets, chart })
+  const doubts = doubtsOf(inputs, { whole: total, overTime, targetError, lengthS, options, targets, chart })
   const isInRange = doubts.length === 0
   const sentence =
-    `predicted ${figure(whole.predicted)} RPC/s, recorded ${figure(whole.recorded)} (${percent(whole.error)}); ` +
+    `predicted ${figure(total.predicted)} RPC/s, recorded ${figure(total.recorded)} (${percent(total.error)}); ` +
     `p95 of target errors ${percent(targetError)}; jobs ${percent(jobs.sum.error)}${isInRange ? '' : '; out of range'}`
   return {
     errors,
@@ -180,7 +180,7 @@ function watched(errors: readonly ErrorOf[]): { level: 'watch'; text: string }[]
   ]
 }
 
-const wholeOf = (recorded: number, predictedParts: readonly number[]): ErrorOf => {
+const totalError = (recorded: number, predictedParts: readonly number[]): ErrorOf => {
   const predicted = predictedParts.reduce((a, b) => a + b, 0)
   return { what: 'RPC/s on OSTs', unit: 'RPC/s', recorded, predicted, error: errorOf(recorded, predicted) }
 }
@@ -340,7 +340,7 @@ function doubtsOf(inputs: ForkInputs, found: Found): string[] {
   })
   if (beyond.length > 0)
     out.push(
-      `Predicted above all that was seen: ${beyond
+      `Predicted above the recorded maximum: ${beyond
         .slice(0, 4)
         .map((t) => t.name)
         .join(', ')}.`,

@@ -50,7 +50,7 @@ export interface Comparison {
   readonly jobs: JobTable
   readonly variants: VariantFigures[]
   readonly verdict: Verdict
-  /** Jobs outside the table, and their served RPCs in the baseline, medians. */
+  /** Number of jobs outside the table, and the RPC/s and bytes/s served to them together in the baseline, medians. */
   readonly rest: { readonly jobs: number; readonly rpcs: number; readonly bps: number }
 }
 

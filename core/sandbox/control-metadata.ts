@@ -87,10 +87,10 @@ export class MetadataControl {
   /** Takes a reading, and decides when due. */
   step(nowNs: number): void {
     this.#nextNs = nowNs + this.#periodNs
-    const kept = Math.max(1, Math.round(this.#intervalNs / this.#periodNs))
+    const samples = Math.max(1, Math.round(this.#intervalNs / this.#periodNs))
     for (const { mds, readings } of this.#servers) {
       readings.push(countsOf(mds))
-      if (readings.length > kept + 1) readings.shift()
+      if (readings.length > samples + 1) readings.shift()
     }
     // The first reading is the baseline.
     if (!this.#servers.every((s) => s.readings.length > 1) || !this.#isTime(nowNs)) return

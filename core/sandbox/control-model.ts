@@ -64,7 +64,8 @@ export class ModelControl {
   readonly #asText: boolean
   #at = -1
   #servers: readonly ServerControl[] = []
-  #periodNs = Infinity
+  /** End of the current period; Infinity without a controller. */
+  #nextPeriodNs = Infinity
 
   constructor(cluster: EmulatedCluster, variant: Variant, { thinning, remark, asText = false, fences }: ModelOptions) {
     this.#cluster = cluster
@@ -82,7 +83,7 @@ export class ModelControl {
   /** Time of its next action; Infinity when there are no more. */
   get nextNs(): number {
     return Math.min(
-      this.#periodNs,
+      this.#nextPeriodNs,
       this.#beginsNs,
       this.#rules[0]?.atNs ?? Infinity,
       this.#metadata?.nextNs ?? Infinity,
@@ -91,11 +92,11 @@ export class ModelControl {
 
   /** Performs the actions that are due. */
   step(nowNs: number): void {
-    if (nowNs >= Math.min(this.#periodNs, this.#metadata?.nextNs ?? Infinity)) this.#jobs.look(nowNs)
+    if (nowNs >= Math.min(this.#nextPeriodNs, this.#metadata?.nextNs ?? Infinity)) this.#jobs.look(nowNs)
     if (this.#metadata && nowNs >= this.#metadata.nextNs) this.#metadata.step(nowNs)
-    if (nowNs >= this.#periodNs) {
+    if (nowNs >= this.#nextPeriodNs) {
       for (const s of this.#servers) s.step(nowNs)
-      this.#periodNs += this.#regime.periodNs
+      this.#nextPeriodNs += this.#regime.periodNs
     }
     if (nowNs >= this.#beginsNs) this.#begin(nowNs)
     this.#writeRules(nowNs)
@@ -123,7 +124,7 @@ export class ModelControl {
     const { controller, periodNs } = this.#regime
     const parts = { regime: this.#regime, nowNs, jobs: this.#jobs, remark: this.#remark, asText: this.#asText }
     this.#servers = this.#cluster.oss.map((oss) => new ServerControl(oss, parts))
-    this.#periodNs = controller === 'none' ? Infinity : nowNs + periodNs
+    this.#nextPeriodNs = controller === 'none' ? Infinity : nowNs + periodNs
     if (this.#at > 0 && controller === 'none') for (const s of this.#servers) s.withdraw()
   }
 

@@ -41,7 +41,7 @@ export class JobQueue {
   readonly #met = new Set<string>()
   readonly #targets: readonly Watched[]
   readonly #everyNs: number
-  #askNs = 0
+  #queryNs = 0
   #looks = 0
 
   /** @param thinning  factor of the time compression. */
@@ -61,7 +61,7 @@ export class JobQueue {
 
   /** Ends a period: queries if due, then records the jobs that were active in it. */
   look(nowNs: number): void {
-    if (nowNs >= this.#askNs) this.#ask(nowNs)
+    if (nowNs >= this.#queryNs) this.#query(nowNs)
     const isBase = this.#looks++ === 0
     for (const t of this.#targets) {
       if (t.seen < t.flow.size) this.#take(t, isBase)
@@ -72,13 +72,13 @@ export class JobQueue {
       for (const { jobId } of moved) {
         if (this.#met.has(jobId)) continue
         this.#met.add(jobId)
-        if (!this.#known.has(jobId)) this.#askNs = nowNs
+        if (!this.#known.has(jobId)) this.#queryNs = nowNs
       }
     }
   }
 
-  #ask(nowNs: number): void {
-    this.#askNs = nowNs + this.#everyNs
+  #query(nowNs: number): void {
+    this.#queryNs = nowNs + this.#everyNs
     for (const [id, e] of this.#entries) {
       if (nowNs < e.startNs || this.#known.has(id)) continue
       if (nowNs < e.stopNs) this.#known.set(id, e)

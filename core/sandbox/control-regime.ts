@@ -24,7 +24,7 @@ export interface Regime {
 }
 
 /** Controller of the scenario by its file; none if it only observes or advises. */
-function ownRegime(scenario: Scenario, fences: Fences): Regime {
+function scenarioRegime(scenario: Scenario, fences: Fences): Regime {
   const { controller, mode, max_rate, period_ms } = scenario.control
   return {
     fromNs: 0,
@@ -42,18 +42,18 @@ function ownRegime(scenario: Scenario, fences: Fences): Regime {
  * @param fences  @default those of a model, which show the controller's effect rather than that of safety limits
  */
 export function regimesOf(scenario: Scenario, variant: Variant, fences: Fences = MODEL_FENCES): readonly Regime[] {
-  const own = ownRegime(scenario, fences)
+  const base = scenarioRegime(scenario, fences)
   const changed: Regime = {
     fromNs: sToNs(variant.onS),
     controller: variant.controller,
-    maxRate: variant.maxRate ?? own.maxRate,
-    periodNs: variant.periodMs === null ? own.periodNs : variant.periodMs * NS_PER_MS,
-    options: { ...own.options, ...variant.adaptbf },
+    maxRate: variant.maxRate ?? base.maxRate,
+    periodNs: variant.periodMs === null ? base.periodNs : variant.periodMs * NS_PER_MS,
+    options: { ...base.options, ...variant.adaptbf },
     fences,
   }
   if (changed.fromNs <= 0) return [{ ...changed, fromNs: 0 }]
   // An identical controller continues with its records.
-  return isSame(own, changed) ? [own] : [own, changed]
+  return isSame(base, changed) ? [base] : [base, changed]
 }
 
 const isSame = (a: Regime, b: Regime): boolean =>

@@ -17,7 +17,7 @@ import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import type { EmulatedOss, EmulatedOst, JobFlow } from '../emulator/oss.ts'
 import type { Regime } from './control-regime.ts'
 import type { JobQueue } from './control-queue.ts'
-import { isSystemJob, ownWriter, planWriter, type Remark, type RuleWriter } from './control-writer.ts'
+import { isSystemJob, ruleWriter, planWriter, type Remark, type RuleWriter } from './control-writer.ts'
 
 /** Demand measures that need only job_stats. */
 const FROM_JOB_STATS: ReadonlySet<string> = new Set(measuresOf({ backlog: false, deviceBusy: false }))
@@ -38,7 +38,7 @@ interface Seen {
 interface Watched {
   readonly ost: EmulatedOst
   readonly controller: Controller
-  /** In the order of the OST's counters. */
+  /** Jobs seen, in the order of the OST's counters. */
   readonly seen: Seen[]
   /** Jobs with tokens in the last decision. */
   ruled: readonly string[]
@@ -80,13 +80,13 @@ export class ServerControl {
     const terms = { controller, fences, periodNs, deadbandPercent: options.deadbandPercent }
     this.#steps = new ControlSteps(terms, 'enforce', nowNs)
     this.#isWritten = oss.io.nrs.rules().some((r) => isControllerRule(r.name))
-    this.#writer = asText ? planWriter(oss, remark) : ownWriter(oss, regime, jobs, remark)
+    this.#writer = asText ? planWriter(oss, remark) : ruleWriter(oss, regime, jobs, remark)
   }
 
   #make(): Controller {
     const { controller, maxRate: maxRatePerSec, options } = this.#regime
     const { demand, coefficient, overdraft, autoT } = options
-    return makeController(controller, { maxRatePerSec, demand, coefficient, overdraft, autoT, books: false })
+    return makeController(controller, { maxRatePerSec, demand, coefficient, overdraft, autoT, pairLedger: false })
   }
 
   get keepsRecords(): boolean {
@@ -122,8 +122,8 @@ export class ServerControl {
         ),
     }
     const step = this.#steps.take(seen, deciding, nowNs)
-    const standing = { isWritten: this.#isWritten, isCovered: false }
-    const action = this.#steps.actionOf(step, standing, nowNs)
+    const state = { isWritten: this.#isWritten, isCovered: false }
+    const action = this.#steps.actionOf(step, state, nowNs)
     if (action === 'write') {
       this.#isWritten = true
       if (this.#writer.write(step)) this.#steps.planApplied(step.server)

@@ -30,7 +30,7 @@ export interface RuleWriter {
 export type Remark = (text: string) => void
 
 /** Returns the fastest writer for a server without other rule writers. */
-export function ownWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, remark: Remark): RuleWriter {
+export function ruleWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, remark: Remark): RuleWriter {
   const type = oss.io.nrs.runningType('reg')
   const { controller } = regime
   const isFree = oss.io.nrs.rules().every((r) => r.name === DEFAULT_RULE || isControllerRule(r.name))
@@ -81,7 +81,7 @@ export function planWriter({ io, name }: EmulatedOss, remark: Remark): RuleWrite
 type Rated<V extends RuleCommand['verb']> = Extract<RuleCommand, { verb: V }> & { rate: number | undefined }
 
 /** Rule of one job on one server. */
-interface OwnRule {
+interface WrittenRule {
   readonly start: Rated<'start'> | undefined
   readonly change: Rated<'change'>
   readonly stop: RuleCommand
@@ -100,10 +100,10 @@ class DirectWriter implements RuleWriter {
   readonly #jobs: JobQueue
   readonly #type: TbfType
   readonly #remark: Remark
-  readonly #rules = new Map<string, OwnRule>()
-  #active: OwnRule[] = []
+  readonly #rules = new Map<string, WrittenRule>()
+  #active: WrittenRule[] = []
   /** Rates of rules left by an earlier controller, by name. */
-  readonly #left: Map<string, number>
+  readonly #inherited: Map<string, number>
   #last: readonly Decision['allocations'][] = []
   #number = 0
   /** Set if the server refused part of the last write. */
@@ -121,7 +121,7 @@ class DirectWriter implements RuleWriter {
     this.#type = type
     this.#remark = remark
     const present = oss.io.nrs.rules().filter((r) => r.queue === 'reg' && r.cpt === 0 && isControllerRule(r.name))
-    this.#left = new Map(present.map((r) => [r.name, r.rate]))
+    this.#inherited = new Map(present.map((r) => [r.name, r.rate]))
   }
 
   write({ decisions }: ServerStep): boolean {
@@ -140,29 +140,30 @@ class DirectWriter implements RuleWriter {
     this.#last = decisions.map((d) => d.allocations)
     const wanted = this.#wanted(decisions)
     this.#number++
-    const standing: OwnRule[] = []
-    for (const name of this.#left.keys()) this.#oss.io.nrs.carryOut({ verb: 'stop', queue: 'reg', name }, this.#type)
-    this.#left.clear()
+    const active: WrittenRule[] = []
+    for (const name of this.#inherited.keys())
+      this.#oss.io.nrs.carryOut({ verb: 'stop', queue: 'reg', name }, this.#type)
+    this.#inherited.clear()
     for (const rule of wanted) rule.at = this.#number
     for (const rule of this.#active) if (rule.at !== this.#number) this.#stop(rule)
-    const starts: OwnRule[] = []
-    const raises: OwnRule[] = []
+    const starts: WrittenRule[] = []
+    const raises: WrittenRule[] = []
     for (const rule of wanted) {
-      standing.push(rule)
+      active.push(rule)
       if (rule.rate === 0) starts.push(rule)
       else if (rule.wanted > rule.rate) raises.push(rule)
       else if (rule.wanted < rule.rate) this.#change(rule)
     }
     for (const rule of raises) this.#change(rule)
     for (const rule of starts.reverse()) this.#start(rule)
-    this.#active = standing.filter((r) => r.rate > 0)
+    this.#active = active.filter((r) => r.rate > 0)
     this.#oss.io.kick()
   }
 
   /** Rules for the decisions, highest priority first, each with its new rate. */
-  #wanted(decisions: readonly Decision[]): OwnRule[] {
+  #wanted(decisions: readonly Decision[]): WrittenRule[] {
     const number = this.#number + 1
-    const sums: OwnRule[] = []
+    const sums: WrittenRule[] = []
     for (const { allocations } of decisions) {
       for (const { jobId, ratePerSec } of allocations) {
         const rule = this.#rules.get(jobId) ?? this.#make(jobId)
@@ -185,20 +186,20 @@ class DirectWriter implements RuleWriter {
     return wanted
   }
 
-  #make(jobId: string): OwnRule {
+  #make(jobId: string): WrittenRule {
     const name = ruleName(this.#regime.controller, this.#oss.name, jobId)
     const head = { queue: 'reg', name } as const
     const pairs = { rate: undefined, rank: undefined, realtime: false }
-    const rule: OwnRule = {
+    const rule: WrittenRule = {
       start: this.#startOf(jobId, name),
       change: { verb: 'change', ...head, ...pairs },
       stop: { verb: 'stop', ...head },
-      rate: this.#left.get(name) ?? 0,
+      rate: this.#inherited.get(name) ?? 0,
       wanted: 0,
       at: 0,
     }
     if (rule.rate > 0) this.#active.push(rule)
-    this.#left.delete(name)
+    this.#inherited.delete(name)
     this.#rules.set(jobId, rule)
     return rule
   }
@@ -217,7 +218,7 @@ class DirectWriter implements RuleWriter {
     this.#remark(`${this.#oss.name} refused a rule of its controller: ${errno}`)
   }
 
-  #start(rule: OwnRule): void {
+  #start(rule: WrittenRule): void {
     if (!rule.start) return
     rule.start.rate = rule.wanted
     const done = this.#oss.io.nrs.carryOut(rule.start, this.#type)
@@ -225,14 +226,14 @@ class DirectWriter implements RuleWriter {
     else this.#refused(done.error)
   }
 
-  #change(rule: OwnRule): void {
+  #change(rule: WrittenRule): void {
     rule.change.rate = rule.wanted
     const done = this.#oss.io.nrs.carryOut(rule.change, this.#type)
     if (done.ok) rule.rate = rule.wanted
     else this.#refused(done.error)
   }
 
-  #stop(rule: OwnRule): void {
+  #stop(rule: WrittenRule): void {
     this.#oss.io.nrs.carryOut(rule.stop, this.#type)
     rule.rate = 0
   }

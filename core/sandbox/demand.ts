@@ -22,7 +22,7 @@ export const diskSeconds = (disk: Scenario['oss'][number]['osts'][number]['disk'
 export const diskRate = (disk: Scenario['oss'][number]['osts'][number]['disk'], bytes: number): number =>
   disk.channels / Math.max(1e-9, diskSeconds(disk, bytes))
 
-function asked(job: JobScenario, serviceS: number): number {
+function requestedRate(job: JobScenario, serviceS: number): number {
   const { pattern, processes, outstanding } = job
   switch (pattern.kind) {
     case 'continuous':
@@ -39,18 +39,18 @@ function asked(job: JobScenario, serviceS: number): number {
 }
 
 /** Demand of each job, in the order of the scenario. */
-export function wishes(s: Scenario): JobDemandEstimate[] {
+export function estimateDemands(s: Scenario): JobDemandEstimate[] {
   const osts = s.oss.flatMap((o) => o.osts)
   const mdts = s.mds.flatMap((m) => m.mdts)
   return s.jobs.map((job) => {
     const of = new Set(job.targets)
-    const mine = osts.filter((t) => of.size === 0 || of.has(t.name))
+    const targets = osts.filter((t) => of.size === 0 || of.has(t.name))
     const bytes = job.size_kib * KIB
     const data = job.op.filter(isData).length / job.op.length
-    const [first] = mine
+    const [first] = targets
     const serviceS = Math.max(1e-4, data * (first ? diskSeconds(first.disk, bytes) : 0) + (1 - data) * 0.0003)
     const most =
-      data > 0 ? mine.reduce((n, t) => n + diskRate(t.disk, bytes), 0) / data : Math.max(1, mdts.length) * 1e5
-    return { job, rpcs: Math.min(asked(job, serviceS), most), data }
+      data > 0 ? targets.reduce((n, t) => n + diskRate(t.disk, bytes), 0) / data : Math.max(1, mdts.length) * 1e5
+    return { job, rpcs: Math.min(requestedRate(job, serviceS), most), data }
   })
 }

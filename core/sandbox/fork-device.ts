@@ -3,7 +3,8 @@
  * which service took longer.
  *
  * A device with c channels and a service time S serves at most c / S. For a target that was never saturated the
- * observations do not show its capacity: T is used, as the operator measured or guessed it.
+ * observations do not show its capacity: T is used, as the operator measured or guessed it, unless higher rates were
+ * seen.
  */
 import type { ForkTarget } from './fork-inputs.ts'
 import { quantile } from './fork-series.ts'
@@ -14,7 +15,7 @@ export interface FittedDevice {
   readonly serviceS: number
   /** Maximum RPC/s. */
   readonly capacity: number
-  /** False if T is used as its capacity. */
+  /** False if its capacity is not known from the observations: T is used, or the highest rate seen if that is greater. */
   readonly wasSaturated: boolean
   /** Bins with RPCs used by the fit. */
   readonly bins: number
@@ -37,9 +38,9 @@ export function fitDevice(target: Pick<ForkTarget, 'rpcs' | 'serviceMs' | 'queue
     .filter((b) => b.rate > 0 && b.ms > 0)
   const rates = seen.map((b) => b.rate)
   const half = quantile(rates, 0.5)
-  const calm = seen.filter((b) => b.rate <= half || b.queued === 0)
+  const unloaded = seen.filter((b) => b.rate <= half || b.queued === 0)
   const idleMs = quantile(
-    calm.map((b) => b.ms),
+    unloaded.map((b) => b.ms),
     0.25,
   )
   const serviceS = Number.isNaN(idleMs) ? UNSEEN_S : idleMs / 1000

@@ -12,22 +12,28 @@ export const ACCOUNTS_MAX = 200
 export interface Folded {
   /** Largest first; summed jobs last. */
   readonly jobs: readonly ForkJob[]
-  /** Number of jobs that were idle throughout, that were summed, and whose ids no server could have printed. */
+  /** Number of jobs without activity, which are omitted. */
   readonly idle: number
-  readonly added: number
-  readonly odd: number
+  /** Number of jobs with a valid id that are summed by account. */
+  readonly summed: number
+  /** Number of jobs with an id that no server could have printed; summed by account, too. */
+  readonly invalid: number
 }
 
 /** True for a job id that a scenario accepts: bytes, at least one, none of them 0. */
 export const isJobId = (id: string): boolean => id.length <= JOB_ID_MAX && /^[\u0001-\u00ff]+$/.test(id)
 
-/** @param most  number of jobs that stay separate. */
+/**
+ * Sums the smaller jobs by account.
+ *
+ * @param most  number of jobs that stay separate.
+ */
 export function fold(all: readonly ForkJob[], most: number): Folded {
   const active = all.filter((j) => weightOf(j) > 0)
   const named = active.filter((j) => isJobId(j.jobId)).sort((a, b) => weightOf(b) - weightOf(a))
-  const odd = active.filter((j) => !isJobId(j.jobId))
-  const kept = named.slice(0, most)
-  const rest = [...named.slice(most), ...odd]
+  const invalid = active.filter((j) => !isJobId(j.jobId))
+  const separate = named.slice(0, most)
+  const rest = [...named.slice(most), ...invalid]
   const byAccount = new Map<string, ForkJob[]>()
   for (const j of rest) {
     const list = byAccount.get(j.account)
@@ -45,13 +51,13 @@ export function fold(all: readonly ForkJob[], most: number): Folded {
     for (const account of small) byAccount.delete(account)
     byAccount.set('', [...(byAccount.get('') ?? []), ...jobs])
   }
-  const taken = new Set(kept.map((j) => j.jobId))
-  const others = [...byAccount].map(([account, jobs]) => addUp(account, jobs, taken))
+  const taken = new Set(separate.map((j) => j.jobId))
+  const sums = [...byAccount].map(([account, jobs]) => addUp(account, jobs, taken))
   return {
-    jobs: [...kept, ...others],
+    jobs: [...separate, ...sums],
     idle: all.length - active.length,
-    added: named.length - kept.length,
-    odd: odd.length,
+    summed: named.length - separate.length,
+    invalid: invalid.length,
   }
 }
 

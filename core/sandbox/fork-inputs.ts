@@ -83,7 +83,7 @@ export interface ForkInputs {
   readonly servers: readonly ForkServer[]
   readonly rules: readonly ForkRule[]
   /** Number of rules of this console's controllers, which no longer apply when it starts over. */
-  readonly ownRules: number
+  readonly controllerRules: number
   readonly control: {
     readonly controller: ControllerName
     readonly mode: Mode

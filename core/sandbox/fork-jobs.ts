@@ -1,9 +1,9 @@
 /**
  * Conversion of recorded jobs to jobs of a scenario.
  *
- * Open: the recorded rates as phases, independent of the servers. Closed: processes that wait for their replies, as
- * many as were under way by Little's law, with the think time that yields the recorded rate; no think time for a job
- * that a rule held back, which would have been faster. Bursts stay bursts.
+ * Open jobs replay the recorded rates as phases, independent of the servers. Closed jobs are processes that wait for
+ * their replies: as many as there were RPCs in flight by Little's law, with the think time that yields the recorded
+ * rate. A job that a rule held back gets no think time, because it would have been faster. Bursts stay bursts.
  */
 import { KIB } from '../base/units.ts'
 import type { Operation } from '../emulator/operations.ts'
@@ -21,22 +21,24 @@ interface Bursts {
   /** Start of the first and of the last one, s from the beginning of the series. */
   readonly firstS: number
   readonly lastS: number
+  /** Number of bursts in the series. */
   readonly seen: number
 }
 
-/** A bin below this part of the busy ones is a pause. */
+/** A bin is a pause if its rate is at most this fraction of the busy rate. */
 const QUIET = 0.15
 /** Shorter pauses do not end a burst, s. */
 const SHORT_S = 0.5
-/** Active for more than this part of the time: not bursty. */
+/** A job that is active for a larger fraction of the time is not bursty. */
 const DUTY_MAX = 0.75
-/** Intervals that scatter by more than this part of their mean: no rhythm. */
+/** Largest standard deviation of the intervals between bursts, as a fraction of their mean. */
 const SPREAD_MAX = 0.6
 
 /**
- * Detects bursts in a recorded series: their size, interval, and next due time.
+ * Detects bursts in a recorded series: their size, interval, and first and last start.
  *
- * @returns undefined for a series without a rhythm of pauses and work.
+ * @param rates    RPC/s of each bin; NaN: a gap.
+ * @returns undefined for a series without regular bursts.
  */
 export function findBursts(rates: readonly number[], binS: number): Bursts | undefined {
   const busyRate = quantile(
@@ -90,7 +92,8 @@ export type Pattern =
   | { readonly kind: 'bursts'; readonly rpcs: number; readonly every_s: number; readonly jitter?: number }
   | { readonly kind: 'phases'; readonly phases: readonly { readonly for_s: number; readonly rate: number }[] }
 
-export interface JobText {
+/** A job of the fork, as input of the scenario schema. */
+export interface JobInput {
   readonly id: string
   readonly user?: string
   readonly account?: string
@@ -113,22 +116,23 @@ const PROCESSES_MAX = 4096
 const SIZE_MAX_KIB = 65_536
 const NAME_MAX = 64
 const THINK_MAX_MS = 1e9
-/** Held back by its rule for at least this part of the time: its demand exceeds its served rate. */
+/** A job that its rule held back for at least this fraction of the time had a higher demand than its served rate. */
 const HELD = 0.5
 /** Minimum distance from the ends of a range for a start or end of a job, s. */
 const EDGE_S = 3
 
 export interface JobPlace {
   readonly clients: readonly number[]
-  /** RPCs under way on OSTs while it was active. */
+  /** RPCs in flight on OSTs while it was active. */
   readonly outstanding: number
   /** Mean time of an operation on its MDTs, s. */
   readonly metadataS: number
 }
 
-export const round3 = (n: number): number => Number(n.toPrecision(4))
+/** Rounds to four significant digits. */
+export const roundTo4Digits = (n: number): number => Number(n.toPrecision(4))
 
-/** Rate of all its operations. */
+/** RPC/s of all its operations, per bin. */
 export const ratesOf = (job: Pick<ForkJob, 'rpcs' | 'mdops'>): number[] => sum([job.rpcs, job.mdops])
 
 /** Mean RPC/s of all its operations. */
@@ -159,9 +163,9 @@ function sizeOf(job: ForkJob): number {
   return rpcs > 0 ? Math.min(SIZE_MAX_KIB, Math.max(1, Math.round(bytes / rpcs / KIB))) : 1
 }
 
-/** Distributes RPCs under way over processes on the clients. */
-function shared(underWay: number, clients: number): { processes: number; outstanding: number } {
-  const n = Math.max(1, Math.ceil(underWay))
+/** Distributes RPCs in flight over processes on the clients. */
+function shared(inFlight: number, clients: number): { processes: number; outstanding: number } {
+  const n = Math.max(1, Math.ceil(inFlight))
   const processes = Math.min(PROCESSES_MAX, Math.max(1, Math.min(n, Math.max(clients, Math.ceil(n / 4)))))
   return { processes, outstanding: Math.min(OUTSTANDING_MAX, Math.ceil(n / processes)) }
 }
@@ -169,7 +173,7 @@ function shared(underWay: number, clients: number): { processes: number; outstan
 /** Truncates a name to the scenario's limit, keeping whole characters. */
 const cut = (name: string): string => name.slice(0, NAME_MAX).replace(/[\ud800-\udbff]$/, '')
 
-export function forkJob(job: ForkJob, place: JobPlace, inputs: ForkInputs, targets: readonly string[]): JobText {
+export function forkJob(job: ForkJob, place: JobPlace, inputs: ForkInputs, targets: readonly string[]): JobInput {
   const rates = ratesOf(job)
   const { clients } = place
   const ops = operationsOf(job)
@@ -190,7 +194,7 @@ export function forkJob(job: ForkJob, place: JobPlace, inputs: ForkInputs, targe
   }
 }
 
-type Pace = Pick<JobText, 'processes' | 'outstanding' | 'pattern' | 'start_s' | 'stop_s'>
+type Pace = Pick<JobInput, 'processes' | 'outstanding' | 'pattern' | 'start_s' | 'stop_s'>
 
 function open(rates: readonly number[], clients: number, { binS }: ForkInputs): Pace {
   const processes = Math.max(1, Math.min(clients, 64))
@@ -199,7 +203,7 @@ function open(rates: readonly number[], clients: number, { binS }: ForkInputs): 
   // Bins do not divide evenly; each phase is as long as its bins.
   const phases = parts.map((r, i) => {
     const bins = Math.floor(((i + 1) * rates.length) / parts.length) - Math.floor((i * rates.length) / parts.length)
-    return { for_s: round3(bins * binS), rate: round3((Number.isNaN(r) ? known : r) / processes) }
+    return { for_s: roundTo4Digits(bins * binS), rate: roundTo4Digits((Number.isNaN(r) ? known : r) / processes) }
   })
   return { processes, outstanding: OUTSTANDING_MAX, pattern: { kind: 'phases', phases: merged(phases) } }
 }
@@ -209,7 +213,7 @@ function merged(phases: readonly { for_s: number; rate: number }[]): { for_s: nu
   const out: { for_s: number; rate: number }[] = []
   for (const p of phases) {
     const last = out.at(-1)
-    if (last?.rate === p.rate) last.for_s = round3(last.for_s + p.for_s)
+    if (last?.rate === p.rate) last.for_s = roundTo4Digits(last.for_s + p.for_s)
     else out.push({ ...p })
   }
   return out
@@ -222,14 +226,14 @@ function closed(job: ForkJob, rates: readonly number[], place: JobPlace, inputs:
   const busy = activity(job)
   const meanRate = weightOf(job) / busy
   const data = meanOr0(job.rpcs) / busy
-  const underWay = place.outstanding + (meanRate - data) * place.metadataS
-  const waitS = meanRate > 0 ? underWay / meanRate : 0
-  // RPCs under way at its busiest, not on average: its possible concurrency.
+  const inFlight = place.outstanding + (meanRate - data) * place.metadataS
+  const waitS = meanRate > 0 ? inFlight / meanRate : 0
+  // RPCs in flight at its busiest, not on average: its possible concurrency.
   const peak = quantile(
     rates.filter((r) => r > 0),
     0.9,
   )
-  const most = meanRate > 0 && peak > 0 ? underWay * Math.max(1, peak / meanRate) : underWay
+  const most = meanRate > 0 && peak > 0 ? inFlight * Math.max(1, peak / meanRate) : inFlight
   const bursts = findBursts(rates, binS)
   if (bursts) {
     const { processes, outstanding } = shared(most, place.clients.length)
@@ -239,12 +243,12 @@ function closed(job: ForkJob, rates: readonly number[], place: JobPlace, inputs:
     return {
       processes,
       outstanding,
-      ...(start > 0 ? { start_s: round3(start) } : {}),
+      ...(start > 0 ? { start_s: roundTo4Digits(start) } : {}),
       pattern: {
         kind: 'bursts',
         rpcs,
-        every_s: round3(bursts.everyS),
-        ...(bursts.jitter > 0.01 ? { jitter: round3(bursts.jitter) } : {}),
+        every_s: roundTo4Digits(bursts.everyS),
+        ...(bursts.jitter > 0.01 ? { jitter: roundTo4Digits(bursts.jitter) } : {}),
       },
     }
   }
@@ -254,18 +258,18 @@ function closed(job: ForkJob, rates: readonly number[], place: JobPlace, inputs:
   const pattern: Pattern =
     thinkS * 1000 < 0.01
       ? { kind: 'continuous' }
-      : { kind: 'continuous', think_ms: Math.min(THINK_MAX_MS, round3(thinkS * 1000)) }
+      : { kind: 'continuous', think_ms: Math.min(THINK_MAX_MS, roundTo4Digits(thinkS * 1000)) }
   return { processes, outstanding, pattern, ...(isReplay ? lifeOf(rates, binS) : {}) }
 }
 
 /** Start and end of the job, if within the range. */
-function lifeOf(rates: readonly number[], binS: number): Pick<JobText, 'start_s' | 'stop_s'> {
+function lifeOf(rates: readonly number[], binS: number): Pick<JobInput, 'start_s' | 'stop_s'> {
   const first = rates.findIndex((r) => r > 0)
   const last = rates.findLastIndex((r) => r > 0)
   const start = first * binS
   const stop = (last + 1) * binS
   return {
-    ...(start >= EDGE_S ? { start_s: round3(start) } : {}),
-    ...(stop <= rates.length * binS - EDGE_S ? { stop_s: round3(stop) } : {}),
+    ...(start >= EDGE_S ? { start_s: roundTo4Digits(start) } : {}),
+    ...(stop <= rates.length * binS - EDGE_S ? { stop_s: roundTo4Digits(stop) } : {}),
   }
 }

@@ -48,7 +48,7 @@ export function knowledgeOf(inputs: ForkInputs, facts: ForkFacts): Knowledge {
   unknown.push('Split of service time into operation and bytes: half each is assumed; other RPC sizes deviate by that.')
   if (inputs.workload === 'closed') {
     unknown.push('Requests that never reached a server: those waiting in clients for a slot are not in the demand.')
-  } else unknown.push('Demand is the served rate: a job that was held back would have wanted more.')
+  } else unknown.push('Demand is the served rate: a throttled job would have requested more.')
   unknown.push('Client page caches. A capped writer may look idle for up to 30 s.')
   unknown.push(
     inputs.pending === undefined || inputs.pending === 0
@@ -62,11 +62,13 @@ export function knowledgeOf(inputs: ForkInputs, facts: ForkFacts): Knowledge {
   if (mixed > 0) unknown.push(`Kinds of metadata operations of ${plural(mixed, 'job')}: all count as stat.`)
   if (folded.idle > 0)
     unknown.push(
-      `${plural(folded.idle, 'job')} did nothing in ${span} and ${folded.idle === 1 ? 'is' : 'are'} omitted.`,
+      `${plural(folded.idle, 'job')} had no activity in ${span} and ${folded.idle === 1 ? 'is' : 'are'} omitted.`,
     )
-  if (folded.added > 0)
-    unknown.push(`The smallest ${plural(folded.added, 'job')} are summed by account: ${folded.added} waits are one.`)
-  if (folded.odd > 0) unknown.push(`${plural(folded.odd, 'job')} with an id that no server prints: summed by account.`)
+  if (folded.summed > 0)
+    unknown.push(
+      `The smallest ${plural(folded.summed, 'job')} are aggregated by account; their waits are not known per job.`,
+    )
+  if (folded.invalid > 0) unknown.push(`${plural(folded.invalid, 'job')} with an invalid id: aggregated by account.`)
   const lost = inputs.gaps.reduce((n, g) => n + g.toS - g.fromS, 0)
   if (lost > 0) {
     const part = Math.round((100 * lost) / inputs.spanS)
@@ -84,8 +86,8 @@ export function knowledgeOf(inputs: ForkInputs, facts: ForkFacts): Knowledge {
     unknown.push(
       `${plural(facts.refusedRules, 'rule')} that the emulated release refuses ${facts.refusedRules === 1 ? 'is' : 'are'} omitted.`,
     )
-  if (inputs.ownRules > 0)
-    unknown.push(`${plural(inputs.ownRules, 'rule')} of the controller: it starts again, with an empty ledger.`)
+  if (inputs.controllerRules > 0)
+    unknown.push(`${plural(inputs.controllerRules, 'rule')} of the controller: it starts again, with an empty ledger.`)
   if (inputs.scenario === undefined)
     unknown.push('Extent locks, ccPFS and RDMA data nodes: a live cluster does not report enough to fork them.')
   else if (sections.length > 0)

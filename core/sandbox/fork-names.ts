@@ -12,13 +12,13 @@ export function hostNameOf(name: string, fallback: string): string {
 /** Maps real names to unique ones; valid names stay. */
 export function uniqueNames(
   all: readonly string[],
-  fit: (name: string, at: number) => string,
+  validName: (name: string, at: number) => string,
 ): ReadonlyMap<string, string> {
   const taken = new Set<string>()
   const names = new Map<string, string>()
   all.forEach((name, i) => {
     if (names.has(name)) return
-    const wanted = fit(name, i)
+    const wanted = validName(name, i)
     let free = wanted
     for (let n = 2; taken.has(free); n++) free = `${wanted.slice(0, 30)}-${n}`
     taken.add(free)

@@ -1,5 +1,5 @@
 /**
- * Estimate of the RPCs that each job had under way at its servers: Little's law, L = rate x wait.
+ * Estimate of the RPCs that each job had in flight to its servers: Little's law, L = rate x wait.
  *
  * In service: rate x service time. In the scheduler: a server reports how many wait, not of which jobs; they are
  * distributed over the jobs that it served, those at the limit of a rule first. RPCs that wait in a client, for a slot
@@ -11,21 +11,21 @@ import { meanOr0 } from './fork-series.ts'
 /** Weight of a job not held back by a rule, relative to one that is. */
 const UNHELD = 0.05
 
-/** Mean RPCs under way while active, by job id. */
+/** Mean RPCs in flight while active, by job id. */
 export function outstandingOf({ jobs, targets }: Pick<ForkInputs, 'jobs' | 'targets'>): Map<string, number> {
   const serviceMs = new Map(targets.map((t) => [t.name, weighted(t.serviceMs, t.rpcs)]))
   const serverOf = new Map(targets.map((t) => [t.name, t.server]))
   const queued = new Map(targets.map((t) => [t.server, meanOr0(t.queued)]))
   const all = targets.map((t) => t.name)
   const rows = jobs.map((job) => {
-    const own = job.targets.filter((t) => serverOf.has(t))
-    const mine = own.length > 0 ? own : all
+    const known = job.targets.filter((t) => serverOf.has(t))
+    const used = known.length > 0 ? known : all
     const rate = meanOr0(job.rpcs)
-    const ms = meanOr0(mine.map((t) => serviceMs.get(t) ?? NaN))
+    const ms = meanOr0(used.map((t) => serviceMs.get(t) ?? NaN))
     const perServer = new Map<string, number>()
-    for (const t of mine) {
+    for (const t of used) {
       const server = serverOf.get(t) as string
-      const weight = (rate / mine.length) * (UNHELD + job.throttled)
+      const weight = (rate / used.length) * (UNHELD + job.throttled)
       perServer.set(server, (perServer.get(server) ?? 0) + weight)
     }
     return { job, rate, inService: (rate * ms) / 1000, perServer }

@@ -80,24 +80,24 @@ export function serverTexts(
     ...(playedPolicy(s) === common ? {} : { policy: playedPolicy(s) }),
   })
   const oss = inputs.servers.flatMap((s) => {
-    const mine = s.kind === 'oss' ? inputs.targets.filter((t) => t.server === s.name) : []
-    if (mine.length === 0) return []
-    const osts = mine.map((t) => ({
+    const targets = s.kind === 'oss' ? inputs.targets.filter((t) => t.server === s.name) : []
+    if (targets.length === 0) return []
+    const osts = targets.map((t) => ({
       name: names.targets.get(t.name),
       disk: diskText(devices.get(t.name) as FittedDevice, bytes),
     }))
-    const channels = mine.reduce((n, t) => n + (devices.get(t.name)?.channels ?? 1), 0)
+    const channels = targets.reduce((n, t) => n + (devices.get(t.name)?.channels ?? 1), 0)
     return [{ ...head(s), threads: Math.min(THREADS.most, Math.max(THREADS.least, 4 * channels)), osts }]
   })
   const mds = inputs.servers.flatMap((s) => {
-    const mine = s.kind === 'mds' ? inputs.mdts.filter((t) => t.server === s.name) : []
-    if (mine.length === 0) return []
-    const mdts = mine.map((t) => ({
+    const targets = s.kind === 'mds' ? inputs.mdts.filter((t) => t.server === s.name) : []
+    if (targets.length === 0) return []
+    const mdts = targets.map((t) => ({
       name: names.targets.get(t.name),
       per_op_us: round(Number.isNaN(t.perOpUs) ? MDT_US : t.perOpUs),
       channels: MDT_CHANNELS,
     }))
-    return [{ ...head(s), threads: Math.max(THREADS.least, 2 * MDT_CHANNELS * mine.length), mdts }]
+    return [{ ...head(s), threads: Math.max(THREADS.least, 2 * MDT_CHANNELS * targets.length), mdts }]
   })
   return { oss, ...(mds.length > 0 ? { mds } : {}) }
 }

@@ -50,7 +50,7 @@ const inputs = (jobs: readonly ForkJob[], more: Partial<ForkInputs> = {}): ForkI
   jobs,
   mdts: [],
   rules: [],
-  ownRules: 0,
+  controllerRules: 0,
   unknown: [],
   targets: [target('altair-OST0000', 200), target('altair-OST0001', 200)],
   servers: [{ name: 'oss01', kind: 'oss', version: '2.15.8', cpts: 2, policy: 'tbf jobid' }],
@@ -138,7 +138,7 @@ describe('a fork', () => {
     expect(scenario.fork?.unknown.join(' ')).toContain('smallest 40 jobs')
   })
 
-  it('stays bounded where everybody has an account of their own', () => {
+  it('stays bounded where every job has a different account', () => {
     const many = Array.from({ length: 1500 }, (_, i) => job(`${i}.x.u${i}`, 1 + i / 1500, { account: `acc${i}` }))
     const { scenario } = fork(inputs(many), { jobsMax: 10 })
     expect(scenario.jobs.length).toBe(10 + ACCOUNTS_MAX)
@@ -153,7 +153,7 @@ describe('a fork', () => {
 
   it('lists unknowns with their values', () => {
     const i = inputs([job('1.a.u1', 100)], { pending: 9, gaps: [{ fromS: 10, toS: 13, why: '' }] })
-    const said = fork(i).scenario.fork!.unknown.join('\n')
+    const notes = fork(i).scenario.fork!.unknown.join('\n')
     for (const part of [
       'Never saturated: OST0000, OST0001; T = 500',
       'page caches',
@@ -162,7 +162,7 @@ describe('a fork', () => {
       'never reached a server',
       'RDMA',
     ])
-      expect(said).toContain(part)
+      expect(notes).toContain(part)
   })
 
   it('is refused for a cluster that does nothing', () => {
@@ -277,7 +277,7 @@ describe('exploits', () => {
     expect(ids.map(isJobId)).toEqual([false, false, false, false])
     const { scenario } = fork(inputs([job('1.a', 5), ...ids.map((id) => job(id, 10))]))
     expect(scenario.jobs.map((j) => j.id)).toEqual(['1.a', 'other.acc'])
-    expect(scenario.fork?.unknown.join(' ')).toContain('4 jobs with an id that no server prints')
+    expect(scenario.fork?.unknown.join(' ')).toContain('4 jobs with an invalid id')
   })
 
   it('a job that is called like the sum of an account keeps its name', () => {
@@ -309,8 +309,8 @@ describe('the parts of a fork', () => {
     const saturated = fitDevice({ rpcs: busy, serviceMs: ms, queued: flat(0) }, 500)
     expect(saturated).toMatchObject({ wasSaturated: true, capacity: 400 })
     expect(saturated.channels / saturated.serviceS).toBeCloseTo(400, 6)
-    const calm = fitDevice({ rpcs: flat(100), serviceMs: flat(8), queued: flat(0) }, 500)
-    expect(calm).toMatchObject({ wasSaturated: false, channels: 4, serviceS: 0.008 })
+    const unloaded = fitDevice({ rpcs: flat(100), serviceMs: flat(8), queued: flat(0) }, 500)
+    expect(unloaded).toMatchObject({ wasSaturated: false, channels: 4, serviceS: 0.008 })
     expect(fitDevice({ rpcs: flat(0), serviceMs: flat(NaN), queued: flat(NaN) }, 500)).toMatchObject({
       bins: 0,
       wasSaturated: false,

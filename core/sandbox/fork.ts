@@ -10,7 +10,7 @@ import { ADAPTBF } from '../controllers/registry.ts'
 import { fitDevice, type FittedDevice } from './fork-device.ts'
 import { fold, type Folded } from './fork-fold.ts'
 import type { ForkInputs, ForkJob } from './fork-inputs.ts'
-import { forkJob, round3, weightOf, type JobText } from './fork-jobs.ts'
+import { forkJob, roundTo4Digits, weightOf, type JobInput } from './fork-jobs.ts'
 import { knowledgeOf } from './fork-knowledge.ts'
 import { fittedSizes } from './model-range.ts'
 import { hostNameOf, serverNames, targetNames } from './fork-names.ts'
@@ -34,7 +34,7 @@ const FLOW: ReadonlySet<string> = new Set([
 ])
 
 const COMMENTS: Readonly<Record<string, string>> = {
-  fork: ' Sources of the fork, and what the model does not know.',
+  fork: ' Sources of the fork, and limitations of the model.',
   oss: ' Devices are fitted: see `fork`.',
   jobs: ' As observed, largest first.',
   rules: ' Rules in force on the servers, in the order of writing.',
@@ -74,7 +74,7 @@ function forkText(scenario: Readonly<Record<string, unknown>>): string {
 interface CarriedSections {
   readonly texts: Readonly<Record<string, unknown>>
   /** Notes about them, for display. */
-  readonly said: readonly string[]
+  readonly notes: readonly string[]
   /** Clients that the sections need. */
   readonly clients: number
   /** Jobs behind stages, by id. */
@@ -94,7 +94,7 @@ function carriedSections(scenario: Scenario | undefined): CarriedSections {
       ...(ccpfs ? { ccpfs: { ...ccpfs, faults: [] } } : {}),
       ...(haechi.length > 0 ? { haechi: haechi.map((n) => ({ ...n, capacity: [], changes: [] })) } : {}),
     },
-    said: [
+    notes: [
       ...(padll ? ['stages of PADLL'] : []),
       ...(ccpfs ? ['ccPFS and its locks'] : []),
       ...(haechi.length > 0 ? ['data nodes'] : []),
@@ -171,7 +171,7 @@ export function forkScenario(inputs: ForkInputs, options: { readonly jobsMax?: n
       what: 'There is nothing to fork',
       why: `no job was active in the ${Math.round(inputs.spanS)} s before`,
       unaffected: 'The cluster is not affected.',
-      next: 'Wait for a job, move the cursor to a busier minute, or open a scenario of the gallery.',
+      next: 'Wait for a job, move the cursor to a busier minute, or open a built-in scenario.',
     })
   }
   if (inputs.targets.length === 0) {
@@ -203,7 +203,7 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
   }
   const sections = carriedSections(withSections ? inputs.scenario : undefined)
   const clients = clientNumbers(folded.jobs, sections.clients)
-  const jobs = jobTexts(inputs, folded, names, clients, sections)
+  const jobs = jobInputs(inputs, folded, names, clients, sections)
   const rules = takenRules(inputs, names)
   const rate = folded.jobs.reduce((n, j) => n + weightOf(j), 0)
   const lengthS = inputs.binAtS.length * inputs.binS
@@ -213,7 +213,7 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
     devices,
     folded,
     thinning,
-    sections: sections.said,
+    sections: sections.notes,
     refusedRules: inputs.rules.length - rules.length,
   })
   const rpcsOf = new Map(folded.jobs.map((j) => [j.jobId, meanOr0(j.rpcs)]))
@@ -257,13 +257,13 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
   })
 }
 
-function jobTexts(
+function jobInputs(
   inputs: ForkInputs,
   folded: Folded,
   names: Names,
   clients: ClientNumbers,
   { staged }: CarriedSections,
-): JobText[] {
+): JobInput[] {
   const outstanding = outstandingOf({ jobs: folded.jobs, targets: inputs.targets })
   const perOp = inputs.mdts.map((m) => m.perOpUs).filter((us) => !Number.isNaN(us))
   const metadataS = (perOp.length > 0 ? perOp.reduce((a, b) => a + b, 0) / perOp.length : 220) / 1e6
@@ -279,33 +279,33 @@ function jobTexts(
       { all: known.ost, rate: meanOr0(job.rpcs) },
       { all: known.mdt, rate: meanOr0(job.mdops) },
     ].filter((k) => k.rate > 0)
-    const mine = kinds.map(({ all }) => {
-      const own = job.targets.filter((t) => all.has(t))
-      return own.length > 0 ? own : [...all]
+    const used = kinds.map(({ all }) => {
+      const seen = job.targets.filter((t) => all.has(t))
+      return seen.length > 0 ? seen : [...all]
     })
-    const isAll = kinds.every(({ all }, i) => mine[i]?.length === all.size)
-    const text = forkJob(job, place, inputs, isAll ? [] : mine.flat().map((t) => names.targets.get(t) as string))
+    const isAll = kinds.every(({ all }, i) => used[i]?.length === all.size)
+    const input = forkJob(job, place, inputs, isAll ? [] : used.flat().map((t) => names.targets.get(t) as string))
     const model = staged.get(job.jobId)
-    return model ? stagedText(text, model) : text
+    return model ? withStages(input, model) : input
   })
 }
 
 /** Operations of a job behind stages are those of its scenario, at the observed rate. */
-function stagedText(text: JobText, { op, stages, targets, size_kib }: JobScenario): JobText {
-  const most = text.clients.length * (stages?.per_client ?? 1)
-  const { targets: _, size_kib: __, ...rest } = text
+function withStages(input: JobInput, { op, stages, targets, size_kib }: JobScenario): JobInput {
+  const most = input.clients.length * (stages?.per_client ?? 1)
+  const { targets: _, size_kib: __, ...rest } = input
   return {
     ...rest,
     op,
     ...(targets.length > 0 ? { targets } : {}),
     ...(size_kib > 0 ? { size_kib } : {}),
-    processes: Math.max(text.processes, most),
+    processes: Math.max(input.processes, most),
     stages,
   }
 }
 
-/** Slots of a client to a target for the RPCs under way. */
-function slotsFor(jobs: readonly JobText[], targets: number): number {
+/** Slots of a client to a target for the RPCs in flight. */
+function slotsFor(jobs: readonly JobInput[], targets: number): number {
   const needed = jobs.map((j) => {
     const spread = Math.min(j.processes, j.clients.length) * Math.max(1, j.targets?.length ?? targets)
     return Math.ceil((j.processes * j.outstanding) / spread)
@@ -318,7 +318,7 @@ function controlText({ control }: ForkInputs): Record<string, unknown> {
   return {
     controller,
     mode,
-    max_rate: round3(Math.min(1e9, maxRate)),
+    max_rate: roundTo4Digits(Math.min(1e9, maxRate)),
     period_ms: Math.min(PERIOD_MS.most, Math.max(PERIOD_MS.least, Math.round(periodMs))),
     adaptbf: {
       demand: options.demand,

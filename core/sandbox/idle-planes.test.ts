@@ -24,22 +24,22 @@ const plain: Variant = {
 
 describe('planes that no variant changes', () => {
   it('are left out, and every job and target is served the same without them', () => {
-    const { scenario: without, left } = withoutIdlePlanes(scenario, [plain, { ...plain, controller: 'adaptbf' }])
-    expect(left).toEqual(['locks', 'tokens'])
-    const [whole, lean] = [scenario, without].map((s) => {
+    const { scenario: without, omitted } = withoutIdlePlanes(scenario, [plain, { ...plain, controller: 'adaptbf' }])
+    expect(omitted).toEqual(['locks', 'tokens'])
+    const [full, lean] = [scenario, without].map((s) => {
       const run = runVariant(s, { variant: plain, index: 0, seed: 3, seconds: 1, sloWaitMs: 500 })
       if (!run.ok) throw new Error(run.error.why)
       return run.value
     })
     expect(lean?.throughputRpcs).toBeGreaterThan(0)
-    expect(lean?.jobs).toEqual(whole?.jobs)
-    expect(lean?.targets).toEqual(whole?.targets)
-    expect(lean?.events).toBeLessThan(whole?.events ?? 0)
+    expect(lean?.jobs).toEqual(full?.jobs)
+    expect(lean?.targets).toEqual(full?.targets)
+    expect(lean?.events).toBeLessThan(full?.events ?? 0)
   })
 
   it('stay where a variant changes them, and in a single run', () => {
-    expect(withoutIdlePlanes(scenario, [plain, { ...plain, locks: 'basic' }]).left).toEqual(['tokens'])
-    expect(withoutIdlePlanes(scenario, [plain, { ...plain, haechi: 'off' }]).left).toEqual(['locks'])
+    expect(withoutIdlePlanes(scenario, [plain, { ...plain, locks: 'basic' }]).omitted).toEqual(['tokens'])
+    expect(withoutIdlePlanes(scenario, [plain, { ...plain, haechi: 'off' }]).omitted).toEqual(['locks'])
     expect(withoutIdlePlanes(scenario, [plain]).scenario).toBe(scenario)
   })
 })

@@ -7,7 +7,7 @@ import type { Variant } from './variant.ts'
 export interface WithoutIdle {
   readonly scenario: Scenario
   /** Removed planes: `locks` is the ccPFS, `tokens` the data nodes. */
-  readonly left: readonly ('locks' | 'tokens')[]
+  readonly omitted: readonly ('locks' | 'tokens')[]
 }
 
 /**
@@ -17,17 +17,17 @@ export interface WithoutIdle {
  * A single run keeps everything: it is then the only result of these planes.
  */
 export function withoutIdlePlanes(scenario: Scenario, variants: readonly Variant[]): WithoutIdle {
-  if (variants.length < 2) return { scenario, left: [] }
-  const left: ('locks' | 'tokens')[] = []
+  if (variants.length < 2) return { scenario, omitted: [] }
+  const omitted: ('locks' | 'tokens')[] = []
   const { ccpfs, ...rest } = scenario
   let out = scenario
   if (ccpfs && variants.every((v) => v.locks === null)) {
     out = rest
-    left.push('locks')
+    omitted.push('locks')
   }
   if (scenario.haechi.length > 0 && variants.every((v) => v.haechi === 'scenario')) {
     out = { ...out, haechi: [] }
-    left.push('tokens')
+    omitted.push('tokens')
   }
-  return { scenario: out, left }
+  return { scenario: out, omitted }
 }

@@ -19,14 +19,14 @@ export function maxMinShares(capacity: number, wishes: readonly number[], weight
     const y = level(b)
     return x < y ? -1 : x > y ? 1 : a - b
   })
-  let left = capacity
+  let remaining = capacity
   let weight = weights.reduce((sum, w) => sum + w, 0)
   for (const i of order) {
-    const own = weights[i] as number
-    const share = Math.max(0, Math.min(wishes[i] as number, (left * own) / weight))
+    const weightOf = weights[i] as number
+    const share = Math.max(0, Math.min(wishes[i] as number, (remaining * weightOf) / weight))
     shares[i] = share
-    left -= share
-    weight -= own
+    remaining -= share
+    weight -= weightOf
   }
   return shares
 }

@@ -35,14 +35,14 @@ jobs:
 
 describe('metadata', () => {
   it('is held back by PADLL as the scenario says, and passes when a variant takes it away', () => {
-    const own = runOf(STAGED, {}, { seconds: 6 })
+    const run = runOf(STAGED, {}, { seconds: 6 })
     const off = runOf(STAGED, { metadata: 'off' }, { seconds: 6 })
     // Demand is 480/s; stages are limited from the second control cycle on.
-    expect(figure(own, 'served')).toBeLessThan(300)
-    expect(figure(own, 'held back by PADLL, p95')).toBeGreaterThan(100)
+    expect(figure(run, 'served')).toBeLessThan(300)
+    expect(figure(run, 'delayed by PADLL, p95')).toBeGreaterThan(100)
     expect(figure(off, 'served')).toBeGreaterThan(400)
     expect(off.planes.map((p) => p.what)).toEqual(['served'])
-    expect(off.jobs[0]!.waitP95Ms).toBeLessThan(own.jobs[0]!.waitP95Ms)
+    expect(off.jobs[0]!.waitP95Ms).toBeLessThan(run.jobs[0]!.waitP95Ms)
   })
 
   it('is limited by rules on its servers where the scenario controls it there', () => {
@@ -53,11 +53,11 @@ policy: tbf jobid+opcode
 jobs:
   - { id: 2.meta.u2, clients: [1, 2], processes: 8, outstanding: 4, op: stat, pattern: { kind: poisson, rate: 60 } }
 `)
-    const own = runOf(controlled, { metadata: 'static' }, { seconds: 6 })
+    const run = runOf(controlled, { metadata: 'static' }, { seconds: 6 })
     const off = runOf(controlled, { metadata: 'off' }, { seconds: 6 })
-    expect([own.remarks, off.remarks]).toEqual([[], []])
+    expect([run.remarks, off.remarks]).toEqual([[], []])
     expect(figure(off, 'served')).toBeGreaterThan(400)
-    expect(figure(own, 'served')).toBeLessThan(200)
+    expect(figure(run, 'served')).toBeLessThan(200)
   })
 })
 
@@ -96,11 +96,11 @@ haechi:
 jobs:
   - { id: 1.x.u1, clients: [1], op: read, size_kib: 4, pattern: { kind: poisson, rate: 1 } }
 `)
-    const own = runOf(tenants, {}, { seconds: 5 })
+    const run = runOf(tenants, {}, { seconds: 5 })
     const off = runOf(tenants, { haechi: 'off' }, { seconds: 5 })
     // Reservations are 15,000; the bare node gives each client a quarter of 40,000.
-    expect(figure(own, 'reservations kept')).toBeGreaterThan(0.9)
-    expect(figure(off, 'reservations kept')).toBeCloseTo(2 / 3, 2)
-    expect(figure(own, 'completed')).toBeGreaterThan(30_000)
+    expect(figure(run, 'reservations met')).toBeGreaterThan(0.9)
+    expect(figure(off, 'reservations met')).toBeCloseTo(2 / 3, 2)
+    expect(figure(run, 'completed')).toBeGreaterThan(30_000)
   })
 })

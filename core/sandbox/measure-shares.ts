@@ -79,7 +79,7 @@ export class FairShares {
 
 /**
  * Demand of a job in a closed loop, which its own waiting hides: RPC/s of all processes together on an otherwise idle
- * system, as RPCs under way over the time of one on idle links and devices, including think time. Undefined for jobs
+ * system, as RPCs in flight over the time of one on idle links and devices, including think time. Undefined for jobs
  * whose arrivals do not wait for replies.
  *
  * Approximation: RPCs of one process and of one client do not delay each other.
@@ -87,14 +87,14 @@ export class FairShares {
 function closedLoopRate(job: JobScenario, scenario: Scenario): number | undefined {
   if (job.pattern.kind !== 'continuous' || job.cached) return undefined
   const { clients, oss, mds } = scenario
-  const mine = <T extends { readonly name: string }>(all: readonly T[]): readonly T[] =>
+  const usedOf = <T extends { readonly name: string }>(all: readonly T[]): readonly T[] =>
     job.targets.length === 0 ? all : all.filter((t) => job.targets.includes(t.name))
   const bytes = job.size_kib * KIB
   const networkNs = 2 * clients.latency_us * 1000 + (bytes * NS_PER_S) / (clients.network_mb_s * 1e6)
-  const diskNs = mine(oss.flatMap((o) => o.osts)).map(
+  const diskNs = usedOf(oss.flatMap((o) => o.osts)).map(
     ({ disk }) => disk.per_op_us * 1000 + (bytes * disk.channels * NS_PER_S) / (disk.bandwidth_mb_s * 1e6),
   )
-  const mdts = mine(mds.flatMap((m) => m.mdts))
+  const mdts = usedOf(mds.flatMap((m) => m.mdts))
   const opNs = (op: MetadataOperation): number =>
     2 * clients.latency_us * 1000 + mean(mdts.map((t) => (t.op_us[op] ?? t.per_op_us) * 1000))
   const rpcNs = mean(job.op.map((op) => (isData(op) ? networkNs + mean(diskNs) : opNs(op))))
@@ -127,11 +127,11 @@ export class Shares {
   constructor({ scenario, jobs }: EmulatedCluster, targets: readonly (EmulatedOst | EmulatedMdt)[]) {
     this.#targets = targets.map((target) => ({ target, seen: [] }))
     this.#jobs = jobs.map((job) => {
-      const own = job.scenario.targets
+      const names = job.scenario.targets
       const hasData = job.scenario.op.some(isData)
       const hasMetadata = !job.scenario.op.every(isData)
       const count = targets.filter(
-        (t) => (own.length === 0 || own.includes(t.name)) && ('disk' in t ? hasData : hasMetadata),
+        (t) => (names.length === 0 || names.includes(t.name)) && ('disk' in t ? hasData : hasMetadata),
       ).length
       return { job, targets: count, idleRate: (closedLoopRate(job.scenario, scenario) ?? 0) / Math.max(1, count) }
     })
@@ -140,7 +140,7 @@ export class Shares {
   }
 
   /** Adds the service since the last call. */
-  look(nowNs: number): void {
+  addService(nowNs: number): void {
     const seconds = (nowNs - this.#sinceNs) / NS_PER_S
     this.#sinceNs = nowNs
     if (seconds <= 0) return

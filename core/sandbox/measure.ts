@@ -70,7 +70,7 @@ function metadata({ mds, jobs, padll }: EmulatedCluster, seconds: number): Plane
   const held = new Tally()
   for (const j of jobs) held.merge(j.held)
   const value = held.count === 0 ? NaN : held.quantile(0.95) / NS_PER_MS
-  return [...figures, { plane: 'metadata', what: 'held back by PADLL, p95', unit: 'ms', value }]
+  return [...figures, { plane: 'metadata', what: 'delayed by PADLL, p95', unit: 'ms', value }]
 }
 
 function locks({ ccpfs, scenario }: EmulatedCluster, seconds: number): PlaneFigure[] {
@@ -88,7 +88,7 @@ function tokens({ dataNodes, sim }: EmulatedCluster, seconds: number): PlaneFigu
   if (dataNodes.length === 0) return []
   let completed = 0
   let promised = 0
-  let kept = 0
+  let met = 0
   for (const d of dataNodes) {
     const run = d.run(sim.now)
     if (!run) continue
@@ -97,20 +97,20 @@ function tokens({ dataNodes, sim }: EmulatedCluster, seconds: number): PlaneFigu
         const n = by[i] ?? 0
         completed += n
         if (c.outside || c.reservation === 0 || run.node.client(i)?.state !== 'active') return
-        const due = Math.min(c.reservation, askedOf(c, d.scenario.period_ms))
+        const due = Math.min(c.reservation, requestsPerPeriod(c, d.scenario.period_ms))
         promised += due
-        kept += Math.min(n, due)
+        met += Math.min(n, due)
       })
     }
   }
   return [
     { plane: 'tokens', what: 'completed', unit: 'I/O/s', value: completed / seconds },
-    { plane: 'tokens', what: 'reservations kept', unit: 'part', value: promised === 0 ? NaN : kept / promised },
+    { plane: 'tokens', what: 'reservations met', unit: 'part', value: promised === 0 ? NaN : met / promised },
   ]
 }
 
 /** I/Os that a client wants in a period, by its workload; Infinity if unlimited. */
-function askedOf(
+function requestsPerPeriod(
   { workload: w }: EmulatedCluster['scenario']['haechi'][number]['clients'][number],
   periodMs: number,
 ): number {
@@ -227,13 +227,14 @@ export class Measures {
     return this.#bin < this.#bins ? Math.min((this.#bin + 1) * this.#binNs, this.#endNs) : Infinity
   }
 
-  look(nowNs: number): void {
+  /** Ends the seconds and bins that are over at `nowNs`. */
+  sample(nowNs: number): void {
     const isSecond = nowNs >= (this.#second + 1) * NS_PER_S
     if (isSecond) {
       this.#second++
       for (const j of this.#jobs) j.endSecond()
     }
-    if (isSecond || nowNs >= this.#endNs) this.#shares.look(nowNs)
+    if (isSecond || nowNs >= this.#endNs) this.#shares.addService(nowNs)
     if (nowNs < this.#binEndNs) return
     for (const j of this.#jobs) j.endBin(this.#bin)
     for (const { target, rpcs } of this.#targets) rpcs.end(this.#bin, target.servedRpcs)

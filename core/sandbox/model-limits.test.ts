@@ -69,7 +69,7 @@ describe('inputs beyond the validated range of the model', () => {
     expect(limits({ more: node('', ', records: { count: 8, reads: 0.25 }') })).toEqual([
       ['token writes', 'c1 on dn01', 'apart', 0.75],
     ])
-    const others = Array.from({ length: 10 }, (_, i) => `}, { name: d${i}`).join(' ')
-    expect(limits({ more: node('', ` ${others}`) })).toEqual([['token clients', 'dn01', 'above', 11]])
+    const otherNames = Array.from({ length: 10 }, (_, i) => `}, { name: d${i}`).join(' ')
+    expect(limits({ more: node('', ` ${otherNames}`) })).toEqual([['token clients', 'dn01', 'above', 11]])
   })
 })

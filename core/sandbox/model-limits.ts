@@ -63,10 +63,10 @@ function beyond(whose: Whose, value: number, { least, most }: Bound): Limit[] {
 const apart = (whose: Whose, value: number): Limit => ({ ...whose, value, least: null, most: null, side: 'apart' })
 
 function lustreLimits({ control, jobs, fork }: Scenario): Limit[] {
-  const whole = { jobId: '', of: '', plane: 'lustre' } as const
-  const period = { ...whole, input: 'controller period' } as const
+  const base = { jobId: '', of: '', plane: 'lustre' } as const
+  const period = { ...base, input: 'controller period' } as const
   return [
-    ...beyond({ ...whole, input: 'rule rate' }, control.max_rate, LIMITS.ruleRate),
+    ...beyond({ ...base, input: 'rule rate' }, control.max_rate, LIMITS.ruleRate),
     ...(control.controller === ADAPTBF ? beyond(period, control.period_ms, LIMITS.controllerPeriodMs) : []),
     ...jobs.flatMap(({ id, pattern }) =>
       // The interval of bursts is observed only if there were two.

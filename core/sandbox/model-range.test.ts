@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readScenarioText } from '../emulator/scenario.ts'
-import { fittedSizes, leaveOut, outsideOf } from './model-range.ts'
+import { fittedSizes, withoutJobs, outsideOf } from './model-range.ts'
 
 const job = (id: string, kib: number): string =>
   `  - { id: ${id}, clients: [1], op: write, size_kib: ${kib}, pattern: { kind: continuous } } # of ${id}`
@@ -36,9 +36,9 @@ describe('the range of the model', () => {
     ])
   })
   it('leaves a job out, and nothing else of the text', () => {
-    const left = leaveOut(text([job('a', 64), job('4718.bwa', 4)], FORK), new Set(['4718.bwa']))
-    expect(read(left).jobs.map((j) => j.id)).toEqual(['a'])
-    expect(left).toContain('# of a')
-    expect(outsideOf(read(left))).toEqual([])
+    const remaining = withoutJobs(text([job('a', 64), job('4718.bwa', 4)], FORK), new Set(['4718.bwa']))
+    expect(read(remaining).jobs.map((j) => j.id)).toEqual(['a'])
+    expect(remaining).toContain('# of a')
+    expect(outsideOf(read(remaining))).toEqual([])
   })
 })

@@ -73,7 +73,7 @@ export function outsideOf({ jobs, fork }: Pick<Scenario, 'jobs' | 'fork'>): Outs
 }
 
 /** Returns the text without these jobs; everything else stays, including comments. The text must be YAML. */
-export function leaveOut(text: string, jobIds: ReadonlySet<string>): string {
+export function withoutJobs(text: string, jobIds: ReadonlySet<string>): string {
   const document = parseDocument(text, { uniqueKeys: false })
   const jobs = document.get('jobs')
   if (!isSeq(jobs)) return text

@@ -71,7 +71,7 @@ describe('roles', () => {
     expect(rolesOf([slow, victim, hog])).toEqual({ hog: '4690.hog', victim: '4711.cfd' })
   })
 
-  it('know nobody where everybody has its share, where one job runs alone, and where nothing runs', () => {
+  it('are empty where every job has its share, where one job runs alone, and where nothing runs', () => {
     const none = { hog: undefined, victim: undefined }
     const fair = [job('a', { fairRpcs: 10, servedRpcs: 10 }), job('b', { fairRpcs: 898, servedRpcs: 900 })]
     expect(rolesOf(fair)).toEqual(none)
@@ -80,7 +80,7 @@ describe('roles', () => {
     expect(rolesOf([job('a', { servedRpcs: NaN }), job('b', { fairRpcs: NaN })])).toEqual(none)
   })
 
-  it('have a hog without a victim where nobody who waits lacks anything', () => {
+  it('have a hog without a victim where no waiting job is below its share', () => {
     expect(rolesOf([hog, job('a', { fairRpcs: 4000, servedRpcs: 0, waitP95Ms: NaN })])).toEqual({
       hog: '4690.hog',
       victim: undefined,

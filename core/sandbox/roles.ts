@@ -23,7 +23,7 @@ export const HOG_LEAST = 0.01
 /** Minimum deficit of a victim below its share, RPCs. */
 export const VICTIM_LEAST = 1
 
-const NOBODY: Roles = { hog: undefined, victim: undefined }
+const NO_ROLES: Roles = { hog: undefined, victim: undefined }
 
 /**
  * Returns the roles of a comparison, from its baseline alone, so that a variant cannot change the jobs it is judged by.
@@ -38,12 +38,12 @@ export function rolesOf(all: readonly BaselineJob[]): Roles {
   const data = all.filter((j) => j.isData)
   const jobs = (data.length > 0 ? data : all).filter((j) => Number.isFinite(j.servedRpcs - j.fairRpcs))
   const total = jobs.reduce((sum, j) => sum + j.servedRpcs, 0)
-  if (total === 0) return NOBODY
+  if (total === 0) return NO_ROLES
   const ranked = jobs
     .map((job) => ({ job, excess: job.servedRpcs - job.fairRpcs }))
     .toSorted((a, b) => b.excess - a.excess || byCodeUnit(a.job.jobId, b.job.jobId))
   const [hog] = ranked
-  if (!hog || hog.excess < HOG_LEAST * total) return NOBODY
+  if (!hog || hog.excess < HOG_LEAST * total) return NO_ROLES
   const [victim] = ranked
     .filter(({ job, excess }) => excess <= -VICTIM_LEAST && Number.isFinite(job.waitP95Ms))
     .toSorted(

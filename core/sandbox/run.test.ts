@@ -75,12 +75,12 @@ describe('a variant', () => {
   it('writes its rules when it begins, and runs as the scenario does before', () => {
     const r = runOf(SMALL, { rules, onS: 4 })
     const hog = jobOf(r, '1.hog.u1')
-    const own = jobOf(
+    const job = jobOf(
       runOf(scenarioOf(HOG_AND_OTHERS, { control: '{ max_rate: 300 }' }), { controller: 'adaptbf' }),
       '1.hog.u1',
     )
     // Until then AdapTBF decides: the file has enforce.
-    expect(between(hog.rpcs, r.binS, 0, 4)).toBe(between(own.rpcs, r.binS, 0, 4))
+    expect(between(hog.rpcs, r.binS, 0, 4)).toBe(between(job.rpcs, r.binS, 0, 4))
     // Each of two servers allows it 25/s, plus RPCs that threads had taken before.
     expect(between(hog.rpcs, r.binS, 5, 8)).toBeLessThanOrEqual(3 * 50 + 6)
     expect(between(hog.rpcs, r.binS, 5, 8)).toBeGreaterThan(3 * 50 - 20)
@@ -116,7 +116,7 @@ describe('a variant', () => {
   })
 
   it('takes over from the controller of the scenario without leaving rules behind', () => {
-    const cluster = new EmulatedCluster(SMALL, { books: false })
+    const cluster = new EmulatedCluster(SMALL, { counters: false })
     const control = new ModelControl(
       cluster,
       { ...AS_IT_IS, controller: 'static', onS: 2 },
@@ -131,13 +131,13 @@ describe('a variant', () => {
     }
     expect(names(2e9 - 1)).toEqual(['ab_', 'def'])
     expect(names(3e9)).toEqual(['def', 'st_'])
-    const gone = new EmulatedCluster(SMALL, { books: false })
-    const none = new ModelControl(gone, { ...AS_IT_IS, onS: 1 }, { thinning: 1, remark: () => {} })
+    const bare = new EmulatedCluster(SMALL, { counters: false })
+    const none = new ModelControl(bare, { ...AS_IT_IS, onS: 1 }, { thinning: 1, remark: () => {} })
     while (none.nextNs < Infinity) {
-      gone.sim.runUntil(none.nextNs)
-      none.step(gone.sim.now)
+      bare.sim.runUntil(none.nextNs)
+      none.step(bare.sim.now)
     }
-    expect(gone.oss[0]!.io.nrs.rules().map((r) => r.name)).toEqual(['default', 'default'])
+    expect(bare.oss[0]!.io.nrs.rules().map((r) => r.name)).toEqual(['default', 'default'])
   })
 })
 
@@ -152,7 +152,7 @@ describe('rules without text', () => {
     ]
     for (const s of settings) {
       const [direct, text] = [false, true].map((asText) => {
-        const cluster = new EmulatedCluster(SMALL, { books: false })
+        const cluster = new EmulatedCluster(SMALL, { counters: false })
         const control = new ModelControl(cluster, { ...AS_IT_IS, ...s }, { thinning: 1, remark: () => {}, asText })
         while (cluster.sim.now < 5e9) {
           cluster.sim.runUntil(Math.min(5e9, control.nextNs))

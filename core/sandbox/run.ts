@@ -1,16 +1,18 @@
 /**
  * One run: a scenario under one variant and one seed, from its start for a number of simulated seconds.
  *
- * Pure and synchronous: the same input gives the same report, byte for byte. The world is the emulator's, RPC by RPC,
- * without the counters that only its parameters show; controllers act on it without a shell between.
+ * Pure and synchronous: the same input gives the same report, byte for byte. The emulator simulates the cluster RPC by
+ * RPC, without the counters that only lctl parameters show; controllers act on it directly, not through shell commands.
  */
 import { fail, InvariantError, ok, type Failure, type Result } from '../base/result.ts'
-import { sToNs } from '../base/units.ts'
+import { NS_PER_MS, sToNs } from '../base/units.ts'
 import { EmulatedCluster } from '../emulator/cluster.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 import { LOCK_MANAGERS, type LockManagerName } from '../emulator/scenario-ccpfs.ts'
 import type { Algorithm } from '../padll/algorithms/algorithm.ts'
-import { checkRun } from './run-check.ts'
+import { checkLoopOptions, DEFAULT_LOOP_OPTIONS } from '../adaptbf/loop-options.ts'
+import { checkPeriod } from '../adaptbf/period.ts'
+import { CONTROLLER_NAMES } from '../controllers/registry.ts'
 import { ModelControl } from './control-model.ts'
 import { Measures } from './measure.ts'
 import type { RunReport } from './run-report.ts'
@@ -44,29 +46,29 @@ function variedScenario(scenario: Scenario, { metadata, locks, haechi }: Variant
   const remarks: string[] = []
   let varied = scenario
   if (metadata !== null) {
-    if (!scenario.padll && !scenario.control.metadata) remarks.push(nothing(`metadata ${metadata}`, 'PADLL'))
+    if (!scenario.padll && !scenario.control.metadata) remarks.push(noEffect(`metadata ${metadata}`, 'PADLL'))
     varied = withMetadata(varied, metadata)
   }
   if (locks !== null) {
-    if (!scenario.ccpfs) remarks.push(nothing(`the lock manager ${locks}`, 'ccPFS'))
+    if (!scenario.ccpfs) remarks.push(noEffect(`the lock manager ${locks}`, 'ccPFS'))
     else if (isManager(locks)) varied = { ...varied, ccpfs: { ...scenario.ccpfs, manager: locks } }
     else remarks.push(`unknown lock manager ${locks}: the scenario's is used`)
   }
   if (haechi === 'off') {
-    if (scenario.haechi.length === 0) remarks.push(nothing('haechi off', 'data nodes'))
+    if (scenario.haechi.length === 0) remarks.push(noEffect('haechi off', 'data nodes'))
     varied = { ...varied, haechi: scenario.haechi.map((n) => ({ ...n, variant: 'bare' as const })) }
   }
   return { scenario: varied, remarks }
 }
 
-const nothing = (what: string, part: string): string => `${what} has no effect: the scenario has no ${part}`
+const noEffect = (what: string, part: string): string => `${what} has no effect: the scenario has no ${part}`
 const isManager = (name: string): name is LockManagerName => (LOCK_MANAGERS as readonly string[]).includes(name)
 
 function withMetadata(scenario: Scenario, metadata: NonNullable<Variant['metadata']>): Scenario {
   const { padll, control, jobs, ...rest } = scenario
   if (metadata === 'off') {
-    const { metadata: _, ...others } = control
-    return { ...rest, control: others, jobs: jobs.map(({ stages: __, ...j }) => j) }
+    const { metadata: _, ...withoutMetadata } = control
+    return { ...rest, control: withoutMetadata, jobs: jobs.map(({ stages: __, ...j }) => j) }
   }
   const algorithm = ALGORITHM_OF[metadata]
   return {
@@ -78,6 +80,28 @@ function withMetadata(scenario: Scenario, metadata: NonNullable<Variant['metadat
 }
 
 export type { RunTask } from './run-task.ts'
+
+/** Longest run, s: virtual time stays exact up to it, and a scenario defines nothing later. */
+const SECONDS_MAX = 1e6
+/** Data that the emulator provides to a controller beyond `job_stats`. */
+const MODEL_KNOWLEDGE = { backlog: true, deviceBusy: true } as const
+
+/** Validates a run's task before it starts; returns the task, or the reason that it cannot be run. */
+export function checkRun(task: RunTask): Result<RunTask, string> {
+  const { seconds, seed, variant } = task
+  const { maxRate, periodMs, onS, controller, adaptbf } = variant
+  if (!(seconds > 0 && seconds <= SECONDS_MAX)) return fail(`a length of ${seconds} s; expected up to ${SECONDS_MAX}`)
+  if (!Number.isSafeInteger(seed)) return fail(`the seed ${seed} is not a whole number`)
+  if (!CONTROLLER_NAMES.includes(controller)) return fail(`unknown controller ${String(controller)}`)
+  if (!(onS >= 0 && Number.isFinite(onS))) return fail(`the variant cannot start at ${onS} s`)
+  if (maxRate !== null && !(maxRate > 0 && maxRate <= 1e9)) {
+    return fail(`a maximum token rate of ${maxRate} RPC/s; expected above 0 and up to 1e9`)
+  }
+  const period = periodMs === null ? undefined : checkPeriod(periodMs * NS_PER_MS)
+  if (period && !period.ok) return fail(`${period.error.what}: ${period.error.why ?? ''}`)
+  const options = checkLoopOptions({ ...DEFAULT_LOOP_OPTIONS, ...adaptbf }, MODEL_KNOWLEDGE)
+  return options.ok ? ok(task) : fail(`${options.error.what}: ${options.error.why ?? ''}`)
+}
 
 const EVENTS_MAX = 50e6
 /** I/Os of a data node that cost as much time as one event of the rest. */
@@ -108,7 +132,7 @@ function run(scenario: Scenario, task: RunTask): Result<RunReport> {
   const { seed, seconds, eventsMax = EVENTS_MAX } = task
   const { thinning: k } = scenario
   const varied = variedScenario(scenario, task.variant)
-  const cluster = new EmulatedCluster(thinned(varied.scenario, k), { seed, books: false })
+  const cluster = new EmulatedCluster(thinned(varied.scenario, k), { seed, counters: false })
   const remarks = new Set<string>()
   const remark = (text: string): void => {
     if (remarks.size < REMARK.count) remarks.add(text.slice(0, REMARK.length))
@@ -120,9 +144,9 @@ function run(scenario: Scenario, task: RunTask): Result<RunReport> {
   const endNs = sToNs(seconds / k)
   while (sim.now < endNs) {
     const nextNs = Math.min(endNs, control.nextNs, measures.nextNs)
-    const isThere = sim.runUntil(nextNs, Math.max(0, eventsMax - sim.executed))
-    if (!isThere || eventsOf(cluster) > eventsMax) return tooLarge(eventsMax, (sim.now / 1e9) * k)
-    if (nextNs >= measures.nextNs || nextNs === endNs) measures.look(nextNs)
+    const isReached = sim.runUntil(nextNs, Math.max(0, eventsMax - sim.executed))
+    if (!isReached || eventsOf(cluster) > eventsMax) return tooLarge(eventsMax, (sim.now / 1e9) * k)
+    if (nextNs >= measures.nextNs || nextNs === endNs) measures.sample(nextNs)
     if (nextNs >= control.nextNs) control.step(nextNs)
   }
   return ok({

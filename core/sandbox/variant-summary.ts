@@ -13,14 +13,14 @@ export const bounded = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1)}…`
 
 /** Formats `start cap jobid={4690.*} rate=400` as `400 RPC/s, jobid={4690.*}`; any other line stays unchanged. */
-function ruleWords(line: string): string {
+function ruleText(line: string): string {
   const start = /^(?:(?:reg|hp) )?start \S+ (.*?)(?: (?:rate|rank|realtime)=\S+)*$/.exec(line.trim())
   const rate = / rate=(\d+)(?: |$)/.exec(line)?.[1]
   return start?.[1] !== undefined && rate !== undefined ? `${rate} RPC/s, ${start[1]}` : line
 }
 
-function controllerWords(v: Variant, { control }: Pick<Scenario, 'control'>): string[] {
-  const rate = `T ${v.maxRate ?? control.max_rate} RPC/s per OST`
+function controllerParts(v: Variant, { control }: Pick<Scenario, 'control'>): string[] {
+  const rate = `token rate ${v.maxRate ?? control.max_rate} RPC/s per OST`
   const period = `period ${v.periodMs ?? control.period_ms} ms`
   const { summary, rulePrefix } = definitionOf(v.controller)
   if (rulePrefix === null) return v.rules.length > 0 ? [] : [summary]
@@ -34,21 +34,21 @@ function controllerWords(v: Variant, { control }: Pick<Scenario, 'control'>): st
     ...(deadbandPercent ? [`deadband ${deadbandPercent} %`] : []),
     ...(coefficient === 'min' ? ['coefficient min'] : []),
     ...(overdraft ? [`overdraft ${overdraft}`] : []),
-    ...(autoT ? ['T follows the device'] : []),
+    ...(autoT ? ['T adjusted to measured capacity'] : []),
   ]
 }
 
 /** Describes the settings of a variant; those inherited from the scenario are omitted. */
 export function variantSummary(v: Variant, scenario: Pick<Scenario, 'control'>): string {
   const more = v.rules.length - RULES_NAMED
-  const words = [
-    ...controllerWords(v, scenario),
-    ...v.rules.slice(0, RULES_NAMED).map((r) => ruleWords(r.line)),
+  const parts = [
+    ...controllerParts(v, scenario),
+    ...v.rules.slice(0, RULES_NAMED).map((r) => ruleText(r.line)),
     ...(more > 0 ? [`${more} more rules`] : []),
     ...(v.metadata === null ? [] : [v.metadata === 'off' ? 'metadata not controlled' : `PADLL ${v.metadata}`]),
     ...(v.locks === null ? [] : [`locks ${v.locks}`]),
     ...(v.haechi === 'off' ? ['data nodes without QoS'] : []),
     ...(v.onS > 0 ? [`from ${v.onS} s on`] : []),
   ]
-  return bounded(words.join(', '), LONGEST)
+  return bounded(parts.join(', '), LONGEST)
 }

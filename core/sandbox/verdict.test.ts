@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { METRIC_NAMES, type MetricName, type SeedFigures } from './comparison.ts'
-import { verdictOf, change, jobWords, percent, waitPair } from './verdict.ts'
+import { verdictOf, change, jobLabel, percent, waitPair } from './verdict.ts'
 
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1)
 /** A little scatter, the same for every variant. */
@@ -87,7 +87,7 @@ describe('the verdict', () => {
   it('mentions no scatter without a gain, or with one seed', () => {
     const worse = figures({ throughputBps: 26.1e9, jain: 0.2, victimP95Ms: 2100, hogRate: 10e9 })
     expect(text(verdictOf([baseline, worse], ROLES).parts)).toBe(
-      'No variant is better than the baseline: no gain exceeds the scatter of the seeds.',
+      'No variant is better than the baseline: no gain exceeds the spread of the seeds.',
     )
     const one = figures({ throughputBps: 1e9, jain: 0.5, victimP95Ms: 9 }, [3])
     expect(text(verdictOf([one, one], ROLES).parts)).toBe(
@@ -119,8 +119,8 @@ describe('the verdict', () => {
 
   it('compares what has no bytes by RPCs, and what has no roles by fairness', () => {
     const storm = figures({ throughputBps: 0, throughputRpcs: 1000, jain: 0.5 })
-    const calm = figures({ throughputBps: 0, throughputRpcs: 980, jain: 0.9 })
-    const verdict = verdictOf([storm, calm], { hog: undefined, victim: undefined })
+    const even = figures({ throughputBps: 0, throughputRpcs: 980, jain: 0.9 })
+    const verdict = verdictOf([storm, even], { hog: undefined, victim: undefined })
     expect([verdict.best, text(verdict.parts)]).toEqual([1, 'Fairness 0.50 → 0.90; total −2 %.'])
   })
 
@@ -128,7 +128,7 @@ describe('the verdict', () => {
     expect(verdictOf([baseline], ROLES)).toMatchObject({ best: null, detail: '20 seeds.' })
     const a = figures({ throughputBps: 1e9, jain: 0.5, victimP95Ms: 9 }, [3])
     const b = figures({ throughputBps: 1e9, jain: 0.9, victimP95Ms: 8 }, [3])
-    expect(verdictOf([a, b], ROLES).detail).toMatch(/^1 seed, so the scatter is not known\. /)
+    expect(verdictOf([a, b], ROLES).detail).toMatch(/^1 seed, so the spread is not known\. /)
     expect(verdictOf([figures({}), figures({})], ROLES).best).toBeNull()
     expect(verdictOf([], ROLES).best).toBeNull()
   })
@@ -198,12 +198,12 @@ describe('words', () => {
   })
 
   it('call a job by its number, and cut what is long', () => {
-    expect([jobWords('4711.cfd_solve.u884'), jobWords('123_4'), jobWords('login03.rsync')]).toEqual([
+    expect([jobLabel('4711.cfd_solve.u884'), jobLabel('123_4'), jobLabel('login03.rsync')]).toEqual([
       '4711',
       '123',
       'login03.rsync',
     ])
-    expect(jobWords('x'.repeat(1000))).toHaveLength(40)
-    expect(jobWords('')).toBe('')
+    expect(jobLabel('x'.repeat(1000))).toHaveLength(40)
+    expect(jobLabel('')).toBe('')
   })
 })

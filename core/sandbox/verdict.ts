@@ -19,9 +19,9 @@ import { letterOf, bounded } from './variant-summary.ts'
 const ID_LONGEST = 40
 
 /** Name of a job in a sentence: its number if its id begins with one, else the id, truncated if long. */
-export const jobWords = (jobId: string): string => /^(\d{1,12})[._@:]/.exec(jobId)?.[1] ?? bounded(jobId, ID_LONGEST)
+export const jobLabel = (jobId: string): string => /^(\d{1,12})[._@:]/.exec(jobId)?.[1] ?? bounded(jobId, ID_LONGEST)
 
-/** A part as percent: whole from 1 % on. */
+/** A part as percent without its sign: whole from 1 % on. */
 export function percent(part: number): string {
   const v = Math.abs(part) * 100
   if (!Number.isFinite(v)) return '? %'
@@ -50,7 +50,7 @@ export function waitPair(beforeMs: number, nowMs: number): string {
 }
 
 /** Part of the baseline's throughput that a winner must keep, in total and for the victim. */
-export const THROUGHPUT_KEPT = 0.9
+export const THROUGHPUT_LEAST = 0.9
 /** Minimum gains beyond the baseline's band. */
 export const JAIN_GAIN = 0.01
 export const WAIT_GAIN = 0.05
@@ -104,15 +104,15 @@ const byMerit = (first: (w: Weighed) => number): ((a: Weighed, b: Weighed) => nu
 /** Returns why a variant may not win; undefined if it may. */
 function excluded(w: Weighed, base: Weighed, victim: string | undefined): string | undefined {
   const name = letterOf(w.index)
-  if (!(w.throughput >= THROUGHPUT_KEPT * base.throughput)) {
+  if (!(w.throughput >= THROUGHPUT_LEAST * base.throughput)) {
     return `${name} loses ${percent(1 - w.throughput / base.throughput)} of total throughput`
   }
   if (victim !== undefined && !(w.wait <= base.wait)) {
     const waits = Number.isFinite(w.wait) ? `waits ${percent(w.wait / base.wait - 1)} longer` : 'is not served at all'
-    return `under ${name} ${jobWords(victim)} ${waits}`
+    return `under ${name} ${jobLabel(victim)} ${waits}`
   }
-  if (victim !== undefined && w.victimRate < THROUGHPUT_KEPT * base.victimRate) {
-    return `under ${name} ${jobWords(victim)} is served ${percent(1 - w.victimRate / base.victimRate)} less`
+  if (victim !== undefined && w.victimRate < THROUGHPUT_LEAST * base.victimRate) {
+    return `under ${name} ${jobLabel(victim)} is served ${percent(1 - w.victimRate / base.victimRate)} less`
   }
   return undefined
 }
@@ -163,12 +163,12 @@ const strong = (text: string): Parts[number] => ({ text, strong: true })
 function sentence(best: Weighed, base: Weighed, roles: Roles): Parts {
   const parts: Parts = []
   if (roles.victim !== undefined) {
-    parts.push(plain('Victim '), strong(jobWords(roles.victim)), plain(' p95 wait '))
+    parts.push(plain('Victim '), strong(jobLabel(roles.victim)), plain(' p95 wait '))
     parts.push(strong(waitPair(base.wait, best.wait)), plain('; '))
   }
   if (roles.hog !== undefined && Number.isFinite(best.hogRate / base.hogRate)) {
     parts.push(plain(parts.length > 0 ? 'hog ' : 'Hog '))
-    parts.push(strong(`${jobWords(roles.hog)} ${change(best.hogRate, base.hogRate)}`), plain(' throughput; '))
+    parts.push(strong(`${jobLabel(roles.hog)} ${change(best.hogRate, base.hogRate)}`), plain(' throughput; '))
   }
   if (parts.length === 0 && !Number.isNaN(base.jain + best.jain)) {
     parts.push(plain(`Fairness ${base.jain.toFixed(2)} → ${best.jain.toFixed(2)}; `))
@@ -193,22 +193,22 @@ function wins(a: SeedFigures, b: SeedFigures, metric: MetricName): { readonly wo
 }
 
 function howSure(figures: readonly SeedFigures[], best: Weighed, rival: Weighed, total: Totals): string {
-  const own = figures[best.index]
+  const winner = figures[best.index]
   const other = figures[rival.index]
-  if (!own || !other) return ''
-  const n = own.seeds.length
-  const spread = spreadOf(bandOf(own.metrics[total]))
-  const waits = spreadOf(bandOf(own.metrics.victimP95Ms))
+  if (!winner || !other) return ''
+  const n = winner.seeds.length
+  const spread = spreadOf(bandOf(winner.metrics[total]))
+  const waits = spreadOf(bandOf(winner.metrics.victimP95Ms))
   const bands = [
     ...(Number.isNaN(spread) ? [] : [`±${percent(spread)} of throughput`]),
     ...(Number.isNaN(waits) ? [] : [`±${percent(waits)} of the wait`]),
   ]
-  const seeds = `${n} ${n === 1 ? 'seed, so the scatter is not known' : 'seeds'}`
+  const seeds = `${n} ${n === 1 ? 'seed, so the spread is not known' : 'seeds'}`
   const head = n === 1 || bands.length === 0 ? seeds : `${seeds}, band ${bands.join(' and ')}`
   const against = rival.index === 0 ? 'the baseline' : letterOf(rival.index)
   const ofRuns = ({ won, of }: ReturnType<typeof wins>): string => `${won} of ${of} ${of === 1 ? 'run' : 'runs'}`
-  const fair = wins(own, other, 'jain')
-  const more = wins(own, other, total)
+  const fair = wins(winner, other, 'jain')
+  const more = wins(winner, other, total)
   const beats = [
     ...(fair.of > 0 ? [`on fairness in ${ofRuns(fair)}`] : []),
     `on total throughput in ${fair.of === more.of ? more.won : ofRuns(more)}`,
@@ -216,14 +216,14 @@ function howSure(figures: readonly SeedFigures[], best: Weighed, rival: Weighed,
   return `${head}. ${letterOf(best.index)} beats ${against} ${beats.join(' and ')}.`
 }
 
-function nobody(figures: readonly SeedFigures[], weighed: readonly Weighed[], whys: readonly string[]): Verdict {
+function noWinner(figures: readonly SeedFigures[], weighed: readonly Weighed[], whys: readonly string[]): Verdict {
   const n = figures[0]?.seeds.length ?? 0
   const seeds = `${n} ${n === 1 ? 'seed' : 'seeds'}`
   if (weighed.length === 1) return { best: null, parts: [plain('Only the baseline was run.')], detail: `${seeds}.` }
   const jain = bandOf(figures[0]?.metrics.jain ?? [])
   const band = jain === null ? '' : `, baseline fairness ${jain.low.toFixed(2)} to ${jain.high.toFixed(2)}`
   const why = whys.length > 0 ? `; ${whys.join('; ')}` : ''
-  const beyond = n === 1 ? 'no gain is large enough to count' : 'no gain exceeds the scatter of the seeds'
+  const beyond = n === 1 ? 'no gain is large enough to count' : 'no gain exceeds the spread of the seeds'
   const within = whys.length === weighed.length - 1 ? '' : `: ${beyond}`
   return {
     best: null,
@@ -241,25 +241,25 @@ export function verdictOf(figures: readonly SeedFigures[], roles: Roles): Verdic
   const movesBytes = figures.some((f) => (bandOf(f.metrics.throughputBps)?.high ?? 0) > 0)
   const total: Totals = movesBytes ? 'throughputBps' : 'throughputRpcs'
   const weighed = weigh(figures, total, roles)
-  const [base, ...others] = weighed
+  const [base, ...challengers] = weighed
   const baseline = figures[0]
   if (!base || !baseline) return { best: null, parts: [plain('Nothing was run.')], detail: '' }
-  const whys = others.map((w) => excluded(w, base, roles.victim))
-  const able = others.filter((_, i) => whys[i] === undefined)
+  const whys = challengers.map((w) => excluded(w, base, roles.victim))
+  const able = challengers.filter((_, i) => whys[i] === undefined)
   const choice = choose(able, base, (m) => bandOf(baseline.metrics[m === 'total' ? total : m]))
   if (!choice) {
     const jain = bandOf(baseline.metrics.jain)
-    return nobody(
+    return noWinner(
       figures,
       weighed,
-      others.flatMap((w, i) => whys[i] ?? lessFair(w, base, jain) ?? []),
+      challengers.flatMap((w, i) => whys[i] ?? lessFair(w, base, jain) ?? []),
     )
   }
   const { best } = choice
   const merit = byMerit(
     choice.by === 'wait' ? (w) => -w.wait : (w) => (choice.by === 'fairness' ? w.jain : w.throughput),
   )
-  const rivals = (able.length > 1 ? able : others).filter((w) => w !== best).toSorted(merit)
+  const rivals = (able.length > 1 ? able : challengers).filter((w) => w !== best).toSorted(merit)
   return {
     best: best.index,
     parts: sentence(best, base, roles),

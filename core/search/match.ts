@@ -42,7 +42,7 @@ export function matchCost(words: readonly string[], fields: readonly string[]): 
 /** The `most` cheapest, in order; equals in order of insertion. */
 export class Cheapest<T> {
   readonly #most: number
-  readonly #kept: { cost: number; item: T }[] = []
+  readonly #cheapest: { cost: number; item: T }[] = []
   /** Total number of items offered. */
   total = 0
 
@@ -52,15 +52,15 @@ export class Cheapest<T> {
 
   add(cost: number, item: T): void {
     this.total++
-    const kept = this.#kept
-    if (kept.length >= this.#most && cost >= kept[kept.length - 1]!.cost) return
-    let at = kept.length
-    while (at > 0 && kept[at - 1]!.cost > cost) at--
-    kept.splice(at, 0, { cost, item })
-    if (kept.length > this.#most) kept.pop()
+    const cheapest = this.#cheapest
+    if (cheapest.length >= this.#most && cost >= cheapest[cheapest.length - 1]!.cost) return
+    let at = cheapest.length
+    while (at > 0 && cheapest[at - 1]!.cost > cost) at--
+    cheapest.splice(at, 0, { cost, item })
+    if (cheapest.length > this.#most) cheapest.pop()
   }
 
   get items(): T[] {
-    return this.#kept.map(({ item }) => item)
+    return this.#cheapest.map(({ item }) => item)
   }
 }

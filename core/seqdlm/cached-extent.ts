@@ -13,19 +13,19 @@ export interface CachedExtent extends Block {
   /** Number of the flush that carries it, while under flush. */
   rpcSeq: number
   /** True while in the cache unchanged; false once cut or removed. */
-  isThere: boolean
+  isCached: boolean
 }
 
 /** Returns the part start..end of an extent. */
 export const sliced = (e: CachedExtent, start: number, end: number): CachedExtent => {
   const { resource, unit, sn, hole, state, rpcSeq } = e
   const data = e.data?.subarray(start - e.start, end - e.start) ?? null
-  return { resource, start, end, unit, sn, data, hole, state, rpcSeq, isThere: true }
+  return { resource, start, end, unit, sn, data, hole, state, rpcSeq, isCached: true }
 }
 
 /** Placeholder for a write in the order of writing, when its bytes must be searched for in the map. */
 export function marker(resource: ResourceId, start: number, end: number, sn: number, hole: boolean): CachedExtent {
-  return { resource, start, end, unit: end - start, sn, data: null, hole, state: 'dirty', rpcSeq: 0, isThere: false }
+  return { resource, start, end, unit: end - start, sn, data: null, hole, state: 'dirty', rpcSeq: 0, isCached: false }
 }
 
 /** True if it consists of several writes. */
@@ -33,13 +33,13 @@ export const isRun = (e: CachedExtent): boolean => e.end - e.start > e.unit
 
 /** Cuts a part out of an extent. */
 export const cut = (e: CachedExtent, start: number, end: number): CachedExtent => {
-  e.isThere = false
+  e.isCached = false
   return sliced(e, start, end)
 }
 
 /** Marks an extent as removed from the cache. */
 export function discard(e: CachedExtent): void {
-  e.isThere = false
+  e.isCached = false
   e.data = null
 }
 

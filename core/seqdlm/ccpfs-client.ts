@@ -53,7 +53,7 @@ interface QueriesHost {
 type Query = Extract<ToDataServer, { reqId: number }>
 type Reply = Exclude<FromDataServer, { kind: 'flush-reply' }>
 
-interface Asked {
+interface PendingQuery {
   readonly query: Query
   readonly answered: (reply: Reply) => void
 }
@@ -61,7 +61,7 @@ interface Asked {
 /** Pending queries of a client node to data servers: reads and sizes, repeated when a server is back. */
 class ServerQueries {
   readonly #host: QueriesHost
-  readonly #asked = new Map<number, Asked>()
+  readonly #pending = new Map<number, PendingQuery>()
   readonly #down = new Set<ServerId>()
   #lastReqId = 0
 
@@ -74,23 +74,23 @@ class ServerQueries {
   }
 
   read(resource: ResourceId, { start, end }: Extent, done: (data: Uint8Array | null) => void): void {
-    this.#ask({ kind: 'read-request', resource, reqId: ++this.#lastReqId, start, end }, (reply) => {
+    this.#query({ kind: 'read-request', resource, reqId: ++this.#lastReqId, start, end }, (reply) => {
       if (reply.kind === 'read-reply') done(reply.data)
     })
   }
 
   size(resource: ResourceId, done: (size: number) => void): void {
-    this.#ask({ kind: 'size-request', resource, reqId: ++this.#lastReqId }, (reply) => {
+    this.#query({ kind: 'size-request', resource, reqId: ++this.#lastReqId }, (reply) => {
       if (reply.kind === 'size-reply') done(reply.size)
     })
   }
 
   /** Handles one reply; a failure is the reason that it had no effect. */
   receive(reply: Reply): Result<void> {
-    const asked = this.#asked.get(reply.reqId)
-    if (asked === undefined) return fail({ code: 'E_REPEATED', what: `Query ${reply.reqId} was answered before` })
-    this.#asked.delete(reply.reqId)
-    asked.answered(reply)
+    const pending = this.#pending.get(reply.reqId)
+    if (pending === undefined) return fail({ code: 'E_REPEATED', what: `Query ${reply.reqId} was answered before` })
+    this.#pending.delete(reply.reqId)
+    pending.answered(reply)
     return ok(undefined)
   }
 
@@ -100,13 +100,13 @@ class ServerQueries {
 
   up(server: ServerId): void {
     this.#down.delete(server)
-    for (const { query } of this.#asked.values()) {
+    for (const { query } of this.#pending.values()) {
       if (this.#host.serverOf(query.resource) === server) this.#host.send(query.resource, query)
     }
   }
 
-  #ask(query: Query, answered: (reply: Reply) => void): void {
-    this.#asked.set(query.reqId, { query, answered })
+  #query(query: Query, answered: (reply: Reply) => void): void {
+    this.#pending.set(query.reqId, { query, answered })
     if (!this.isDown(this.#host.serverOf(query.resource))) this.#host.send(query.resource, query)
   }
 }
@@ -181,10 +181,10 @@ export class CcpfsClient {
       },
       flush: (lock, done) => this.#flusher.flush(lock.resource, lock.sns, true, done),
       hasData: (resource, sn) => this.pages.hasData(resource, sn),
-      dropClean: (lock, others) => {
+      dropClean: (lock, otherLocks) => {
         for (const sn of lock.sns) this.pages.dropSn(lock.resource, sn)
         if (!lock.hasRead || !this.pages.hasRead(lock.resource)) return
-        const vouching = [...others].filter((o) => o !== lock && isReadMode(o.mode)).map((o) => o.range)
+        const vouching = [...otherLocks].filter((o) => o !== lock && isReadMode(o.mode)).map((o) => o.range)
         this.pages.dropRead(lock.resource, lock.range, vouching)
       },
     })
@@ -239,7 +239,7 @@ export class CcpfsClient {
     }
     const mode = options.mode ?? modeFor(this.#host.policy, 'write', 1)
     const write = this.#plain.take(file, offset, data, mode, options.whole === true, done)
-    this.#whenThereIsRoom(write.begin)
+    this.#whenBelowDirtyLimit(write.begin)
   }
 
   /** Writes ascending, disjoint extents of a file atomically: readers see all of them or none. */
@@ -361,10 +361,10 @@ export class CcpfsClient {
 
   /** Flushes this node's writes to a file, including those made meanwhile; locks stay in the cache. */
   fsync(file: FileLayout, done: Done<void>): void {
-    let left = file.stripes
+    let remaining = file.stripes
     for (let k = 0; k < file.stripes; k++) {
       this.#flusher.flush(file.base + k, null, false, () => {
-        if (--left === 0) done(ok(undefined))
+        if (--remaining === 0) done(ok(undefined))
       })
     }
   }
@@ -421,33 +421,33 @@ export class CcpfsClient {
   #fetch(parts: readonly StripePart[], done: () => void): void {
     for (const { resource } of parts) this.pages.hold(resource, 1)
     const look = (): void => {
-      let left = 1
+      let remaining = 1
       const arrived = (): void => {
-        if (--left === 0) look()
+        if (--remaining === 0) look()
       }
       for (const { resource, local, length } of parts.flatMap((p) => p.pieces)) {
         for (const gap of this.pages.missing(resource, local, local + length)) {
-          left++
+          remaining++
           this.#queries.read(resource, gap, (data) => {
             this.pages.fill(resource, gap.start, gap.end, data)
             arrived()
           })
         }
       }
-      if (left === 1) done()
-      else left--
+      if (remaining === 1) done()
+      else remaining--
     }
     look()
   }
 
   #size(file: FileLayout, done: (size: number) => void): void {
-    let left = file.stripes
+    let remaining = file.stripes
     let size = 0
     for (let k = 0; k < file.stripes; k++) {
       const resource = file.base + k
       this.#queries.size(resource, (onServer) => {
         size = Math.max(size, fileEnd(file, k, this.pages.size(resource, onServer)))
-        if (--left === 0) done(size)
+        if (--remaining === 0) done(size)
       })
     }
   }
@@ -459,10 +459,10 @@ export class CcpfsClient {
 
   /** Stages the data of a write once there is space; a waiting writer holds no lock. */
   #whenAdmitted(bytes: number, then: () => void): void {
-    this.#whenThereIsRoom(() => this.#work('stage', bytes, then))
+    this.#whenBelowDirtyLimit(() => this.#work('stage', bytes, then))
   }
 
-  #whenThereIsRoom(stage: () => void): void {
+  #whenBelowDirtyLimit(stage: () => void): void {
     if (this.dirtyBytes < this.#limits.maxDirtyBytes) stage()
     else this.#blockedWriters.push(stage)
   }

@@ -17,10 +17,10 @@ export const wholeFile = ({ base, stripes }: FileLayout): Claim[] =>
  * Returns the locks of a read or write, by ascending resource: from the first to the last byte of each stripe, or the
  * exact extents if requests carry lists of them.
  *
- * @param whole  lock the stripes from start to EOF.
+ * @param locksWhole  lock the stripes from start to EOF.
  */
-export const claimsOf = (policy: DlmPolicy, parts: readonly StripePart[], whole: boolean): Claim[] =>
-  parts.map((part) => ({ resource: part.resource, range: whole ? WHOLE : required(policy, part) }))
+export const claimsOf = (policy: DlmPolicy, parts: readonly StripePart[], locksWhole: boolean): Claim[] =>
+  parts.map((part) => ({ resource: part.resource, range: locksWhole ? WHOLE : required(policy, part) }))
 
 export function alignedRange({ alignBytes }: DlmPolicy, range: Range): LockRange {
   const { start, end } = alignOutward(range, alignBytes)

@@ -2,7 +2,7 @@
 import type { ResourceId } from './messages.ts'
 import type { CachedExtent } from './cached-extent.ts'
 
-const NOBODY: readonly (() => void)[] = []
+const NO_WAITERS: readonly (() => void)[] = []
 /** Extents of a bucket before its first write; never modified. */
 const NOTHING: CachedExtent[] = []
 
@@ -94,7 +94,7 @@ export class DirtyBucket {
 
   /** Removes and returns the callbacks that wait for it, each to be called once. */
   takeWaiters(): readonly (() => void)[] {
-    const waiters = this.#waiters ?? NOBODY
+    const waiters = this.#waiters ?? NO_WAITERS
     this.#waiters = null
     return waiters
   }

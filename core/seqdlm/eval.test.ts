@@ -13,11 +13,11 @@ const cases = readFileSync(new URL('../../tests/cases/seqdlm.jsonl', import.meta
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as Case)
-const ask = (input: object | string): unknown =>
+const evaluate = (input: object | string): unknown =>
   JSON.parse(new SeqdlmEval().answer(typeof input === 'string' ? input : JSON.stringify(input)))
 
 describe('golden cases', () => {
-  it.each(cases)('$id $in.op: $ref', ({ in: input, out }) => expect(ask(input)).toEqual(out))
+  it.each(cases)('$id $in.op: $ref', ({ in: input, out }) => expect(evaluate(input)).toEqual(out))
 })
 
 const request = { client: 'a', start: 0, end: 9, mode: 'NBW' }
@@ -27,7 +27,7 @@ it('caps the range of DLM-Lustre at 32 MiB above 32 unreleased locks, and nowher
   const apart = (n: number): object[] =>
     Array.from({ length: n }, (_, i) => ({ client: `c${i}`, start: 2 ** 40 + i, end: 2 ** 40 + i, mode: 'PW' }))
   const end = (policy: string, n: number): unknown =>
-    (ask(expand({ request: { ...request, mode: 'PW' }, policy, granted: apart(n) })) as { end: unknown }).end
+    (evaluate(expand({ request: { ...request, mode: 'PW' }, policy, granted: apart(n) })) as { end: unknown }).end
   expect(end('dlm-lustre', 33)).toBe(32 * 1024 * 1024 - 1)
   expect(end('dlm-lustre', 32)).toBe(2 ** 40 - 1)
   expect(end('dlm-basic', 33)).toBe(2 ** 40 - 1)
@@ -36,11 +36,11 @@ it('caps the range of DLM-Lustre at 32 MiB above 32 unreleased locks, and nowher
 
 it('lets a CANCELING NBW lock neither bound an NBW nor a lock of its own client that it absorbs', () => {
   const later = { client: 'b', start: 20, end: 'EOF' }
-  const ends = (granted: object): unknown => (ask(expand({ granted: [granted] })) as { end: unknown }).end
+  const ends = (granted: object): unknown => (evaluate(expand({ granted: [granted] })) as { end: unknown }).end
   expect(ends({ ...later, mode: 'NBW', state: 'CANCELING' })).toBe('EOF')
   expect(ends({ ...later, mode: 'NBW', state: 'GRANTED' })).toBe(19)
   expect(ends({ ...later, mode: 'BW', state: 'CANCELING' })).toBe(19)
-  expect(ask(expand({ granted: [{ client: 'a', start: 5, end: 40, mode: 'NBW' }] }))).toEqual({
+  expect(evaluate(expand({ granted: [{ client: 'a', start: 5, end: 40, mode: 'NBW' }] }))).toEqual({
     start: 0,
     end: 'EOF',
     expanded: true,
@@ -79,4 +79,4 @@ it.each<[string, object | string]>([
   ['E_EXTENTS', { op: 'client_write', extents: [], write: [4, 4, 1] }],
   ['E_EXTENTS', { op: 'client_write', extents: [], write: [0, 'EOF', 1] }],
   ['E_EXTENTS', { op: 'client_write', extents: [[0, 2 ** 50, 1]], write: [0, 1, 1] }],
-])('%s for %j', (code, line) => expect(ask(line)).toMatchObject({ error: { code } }))
+])('%s for %j', (code, line) => expect(evaluate(line)).toMatchObject({ error: { code } }))

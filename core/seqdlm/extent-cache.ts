@@ -78,14 +78,14 @@ export class ExtentCache {
    */
   clean(minSn: MinSnQuery, limit = ENTRIES_PER_RUN): boolean {
     const pass = this.#pass
-    let left = limit
-    while (left > 0) {
+    let remaining = limit
+    while (remaining > 0) {
       const resource = pass.at(-1)
       if (resource === undefined) return false
       const map = this.#stripes.get(resource)
-      const looked = map === undefined ? 0 : this.#cleanStripe(resource, map, left, minSn)
-      left -= looked
-      if (left === 0) break
+      const looked = map === undefined ? 0 : this.#cleanStripe(resource, map, remaining, minSn)
+      remaining -= looked
+      if (remaining === 0) break
       pass.pop()
       this.#offset = 0
     }

@@ -141,20 +141,20 @@ export class ExtentMap<T extends Extent> {
       while (j < chunk.length && (chunk[j] as T).start < end) j++
       if (j === i) break
       const cut = chunk.slice(i, j)
-      const kept: T[] = []
+      const rest: T[] = []
       const first = cut[0] as T
       const last = cut.at(-1) as T
-      if (first.start < start) kept.push(this.#slice(first, first.start, start))
-      if (last.end > end) kept.push(this.#slice(last, end, last.end))
+      if (first.start < start) rest.push(this.#slice(first, first.start, start))
+      if (last.end > end) rest.push(this.#slice(last, end, last.end))
       for (const e of cut) {
         const s = Math.max(e.start, start)
         const t = Math.min(e.end, end)
         taken.push(s === e.start && t === e.end ? e : this.#slice(e, s, t))
       }
-      chunk.splice(i, j - i, ...kept)
-      this.#size += kept.length - cut.length
-      const isLast = j < chunk.length + cut.length - kept.length
-      if (this.#keep(c)) c++
+      chunk.splice(i, j - i, ...rest)
+      this.#size += rest.length - cut.length
+      const isLast = j < chunk.length + cut.length - rest.length
+      if (this.#updateChunk(c)) c++
       if (isLast) break
       i = 0
     }
@@ -174,7 +174,7 @@ export class ExtentMap<T extends Extent> {
     if (this.#index === 0) chunk.shift()
     else chunk.splice(this.#index, 1)
     this.#size--
-    if (this.#index === chunk.length) this.#keep(this.#chunk)
+    if (this.#index === chunk.length) this.#updateChunk(this.#chunk)
   }
 
   /**
@@ -190,25 +190,25 @@ export class ExtentMap<T extends Extent> {
     let i = this.#index
     const first = this.#chunks[c]?.[i]
     if (first !== undefined && first.start < from) i++
-    let left = limit
-    while (left > 0) {
+    let remaining = limit
+    while (remaining > 0) {
       const chunk = this.#chunks[c]
       if (chunk === undefined) break
-      const end = Math.min(chunk.length, i + left)
-      left -= end - i
-      let kept = i
+      const end = Math.min(chunk.length, i + remaining)
+      remaining -= end - i
+      let write = i
       for (; i < end; i++) {
         const extent = chunk[i] as T
-        if (!isToGo(extent)) chunk[kept++] = extent
+        if (!isToGo(extent)) chunk[write++] = extent
       }
-      if (kept < end) {
-        this.#size -= end - kept
-        chunk.splice(kept, end - kept)
+      if (write < end) {
+        this.#size -= end - write
+        chunk.splice(write, end - write)
       }
-      if (this.#keep(c)) c++
+      if (this.#updateChunk(c)) c++
       i = 0
     }
-    return limit - left
+    return limit - remaining
   }
 
   clear(): void {
@@ -218,7 +218,7 @@ export class ExtentMap<T extends Extent> {
   }
 
   /** Updates the end of a changed chunk, or drops the chunk if empty; returns true if it is kept. */
-  #keep(c: number): boolean {
+  #updateChunk(c: number): boolean {
     if ((this.#chunks[c] as T[]).length > 0) {
       this.#noteEnd(c)
       return true

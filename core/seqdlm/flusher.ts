@@ -11,9 +11,9 @@ import type { Block, FlushRequest, ResourceId, ServerId } from './messages.ts'
 import type { PageCache } from './page-cache.ts'
 
 export interface FlushLimits {
-  /** Dirty bytes at which the daemon starts; it stops below. */
+  /** Dirty bytes not yet under flush at which the daemon starts; it stops below. */
   readonly minDirtyBytes: number
-  /** Dirty bytes at which writers wait. */
+  /** Dirty bytes, also those under flush, at which writers wait and the daemon flushes in any case. */
   readonly maxDirtyBytes: number
   /** Largest flush RPC. */
   readonly maxRpcBytes: number
@@ -76,8 +76,8 @@ export class Flusher {
         if (bucket !== undefined) buckets.push(bucket)
       }
     }
-    let left = buckets.length
-    if (left === 0) {
+    let remaining = buckets.length
+    if (remaining === 0) {
       done()
       return
     }
@@ -85,7 +85,7 @@ export class Flusher {
     for (const bucket of buckets) {
       bucket.isClosing ||= isClosing
       bucket.whenDrained(() => {
-        if (--left === 0) done()
+        if (--remaining === 0) done()
       })
       server.ready.delete(bucket)
       if (bucket.hasExtents) server.urgent.add(bucket)
@@ -182,13 +182,13 @@ export class Flusher {
   }
 
   /** Takes dirty extents of a bucket, oldest first, for the flush with the next number. Returns their bytes. */
-  #take(server: OfServer, bucket: DirtyBucket, room: number, extents: CachedExtent[]): number {
+  #take(server: OfServer, bucket: DirtyBucket, capacity: number, extents: CachedExtent[]): number {
     let bytes = 0
     for (let extent = bucket.shift(); extent !== undefined; extent = bucket.shift()) {
-      const isWhole = extent.isThere && !bucket.isOverwritten
-      const size = isWhole && extent.state === 'dirty' ? sizeOf(extent) : 0
-      if (isRun(extent) && (!isWhole || bytes + size > room)) {
-        if (isWhole && bytes + extent.unit > room && extents.length > 0) {
+      const isIntact = extent.isCached && !bucket.isOverwritten
+      const size = isIntact && extent.state === 'dirty' ? sizeOf(extent) : 0
+      if (isRun(extent) && (!isIntact || bytes + size > capacity)) {
+        if (isIntact && bytes + extent.unit > capacity && extents.length > 0) {
           bucket.unshift(extent)
           break
         }
@@ -196,10 +196,10 @@ export class Flusher {
         for (let i = writes.length - 1; i >= 0; i--) bucket.unshift(writes[i] as CachedExtent)
         continue
       }
-      if (isWhole) {
+      if (isIntact) {
         // Common case: nothing to search, nothing to compare.
         if (extent.state !== 'dirty') continue
-        if (bytes + size > room && extents.length > 0) {
+        if (bytes + size > capacity && extents.length > 0) {
           bucket.unshift(extent)
           break
         }
@@ -212,7 +212,7 @@ export class Flusher {
       const dirty = this.#host.cache.dirty(bucket, extent)
       let dirtyBytes = 0
       for (const e of dirty) dirtyBytes += sizeOf(e)
-      if (bytes + dirtyBytes > room && extents.length > 0) {
+      if (bytes + dirtyBytes > capacity && extents.length > 0) {
         bucket.unshift(extent)
         break
       }

@@ -155,8 +155,8 @@ export interface LockClientHost {
   readonly send: (resource: ResourceId, message: ToLockServer) => void
   /** Flushes data written under a lock; `done` may be called synchronously. */
   readonly flush: (lock: ClientLock, done: () => void) => void
-  /** Drops clean pages that a lock no longer covers, except those covered by `others`. */
-  readonly dropClean: (lock: ClientLock, others: Iterable<ClientLock>) => void
+  /** Drops clean pages that a lock no longer covers, except those covered by `otherLocks`. */
+  readonly dropClean: (lock: ClientLock, otherLocks: Iterable<ClientLock>) => void
   /** True if data of an SN are still in the page cache. */
   readonly hasData: (resource: ResourceId, sn: number) => boolean
 }

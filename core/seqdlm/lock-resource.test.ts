@@ -43,31 +43,31 @@ it('grants what a scan of everything grants, in the same order', () => {
       const { start, end } = m.range
       grants.push(`${client}/${m.reqId} ${m.mode} ${start}-${end} ${m.state} SN ${m.sn} as ${m.lockId} for ${absorbed}`)
     }
-    const ours = new LockResource(0, { policy, send, now: () => 0, newLockId: () => ++lastId, observe: undefined })
+    const resource = new LockResource(0, { policy, send, now: () => 0, newLockId: () => ++lastId, observe: undefined })
     const plain = new PlainResource(policy)
     for (const [reqId, { what, client, start, length, mode, pick }] of events.entries()) {
       if (what === 'ask') {
         const end = start + length - 1
-        ours.request(client, { kind: 'lock-request', resource: 0, reqId, range: lockRange(start, end), mode })
+        resource.request(client, { kind: 'lock-request', resource: 0, reqId, range: lockRange(start, end), mode })
         plain.request({ client, reqId, start, end, mode })
       } else {
         const lock = plain.locks[pick % Math.max(plain.locks.length, 1)]
         if (lock === undefined) continue
-        const same = ours.lock(lock.id)!
+        const same = resource.lock(lock.id)!
         if (what === 'release') {
           plain.release(lock)
-          ours.release(same)
+          resource.release(same)
         } else if (what === 'downgrade' && (lock.mode === 'PW' || lock.mode === 'BW')) {
           plain.downgrade(lock, 'NBW')
-          ours.downgrade(same, 'NBW')
+          resource.downgrade(same, 'NBW')
         } else if (what === 'cancel' && lock.isRevoked && lock.state === 'GRANTED') {
           plain.cancel(lock)
-          ours.cancel(same)
+          resource.cancel(same)
         }
       }
       expect(grants).toEqual(plain.grants)
       expect(revoked).toEqual(plain.revoked)
-      expect(ours.minSn(start, start + 5)).toBe(plain.minSn(start, start + 5))
+      expect(resource.minSn(start, start + 5)).toBe(plain.minSn(start, start + 5))
     }
   })
   const on = (what: Step['what'], client: number, start: number, mode: LockMode): Step => ({
@@ -107,7 +107,7 @@ function station(policy = SEQDLM): { server: LockServer; take: () => FromLockSer
   return { server, take: () => out.splice(0), events }
 }
 
-const ask = (reqId: number, mode: LockMode, start = 0, end = EOF) =>
+const requestOf = (reqId: number, mode: LockMode, start = 0, end = EOF) =>
   ({ kind: 'lock-request', resource: 7, reqId, range: lockRange(start, end), mode }) as const
 
 describe('invalid messages of a client', () => {
@@ -123,16 +123,16 @@ describe('invalid messages of a client', () => {
       { ...release, kind: 'downgrade', mode: 'NBW' } as const,
       'E_NOT_HELD',
     ],
-    ['an unknown mode', 1, ask(2, 'EX' as LockMode), 'E_MODE'],
+    ['an unknown mode', 1, requestOf(2, 'EX' as LockMode), 'E_MODE'],
     ['a downgrade to an unknown mode', 0, { ...release, kind: 'downgrade', mode: 'EX' as LockMode } as const, 'E_MODE'],
-    ['an inverted range', 1, ask(2, 'PR', 9, 8), 'E_RANGE'],
-    ['a range that starts at EOF', 1, ask(2, 'PR', EOF), 'E_RANGE'],
-    ['a range beyond 2^53', 1, ask(2, 'PR', 0, 2 ** 53), 'E_RANGE'],
-    ['a repeated request', 0, ask(1, 'PW'), 'E_REPEATED'],
+    ['an inverted range', 1, requestOf(2, 'PR', 9, 8), 'E_RANGE'],
+    ['a range that starts at EOF', 1, requestOf(2, 'PR', EOF), 'E_RANGE'],
+    ['a range beyond 2^53', 1, requestOf(2, 'PR', 0, 2 ** 53), 'E_RANGE'],
+    ['a repeated request', 0, requestOf(1, 'PW'), 'E_REPEATED'],
     ['a report that was not asked for', 0, { kind: 'recover-report', locks: [] } as const, 'E_NOT_RECOVERING'],
   ])('%s changes nothing', (_, client, message, code) => {
     const { server, take } = station()
-    server.receive(0, ask(1, 'PW'))
+    server.receive(0, requestOf(1, 'PW'))
     take()
     expect(server.receive(client, message)).toMatchObject({ ok: false, error: { code } })
     const lock = [...server.resource(7).locks()]
@@ -150,13 +150,13 @@ describe('invalid messages of a client', () => {
         { start: 5, end: 9 },
       ],
     }
-    expect(server.receive(0, { ...ask(1, 'PW'), range })).toMatchObject({ error: { code: 'E_RANGE' } })
+    expect(server.receive(0, { ...requestOf(1, 'PW'), range })).toMatchObject({ error: { code: 'E_RANGE' } })
     expect(take()).toEqual([{ kind: 'lock-refusal', resource: 7, reqId: 1, code: 'E_RANGE' }])
   })
 
   it('the second of two releases', () => {
     const { server } = station()
-    server.receive(0, ask(1, 'PW'))
+    server.receive(0, requestOf(1, 'PW'))
     expect(server.receive(0, release).ok).toBe(true)
     expect(server.receive(0, release)).toMatchObject({ error: { code: 'E_NOT_HELD' } })
   })
@@ -165,17 +165,17 @@ describe('invalid messages of a client', () => {
 it('grants no write lock when the sequence numbers are used up, and still grants reads', () => {
   const { server, take } = station()
   server.resource(7).skipSn(MAX_SN)
-  server.receive(0, ask(1, 'NBW'))
+  server.receive(0, requestOf(1, 'NBW'))
   expect(take()).toMatchObject([{ kind: 'lock-refusal', reqId: 1, code: 'E_SN_EXHAUSTED' }])
-  server.receive(0, ask(2, 'PR'))
+  server.receive(0, requestOf(2, 'PR'))
   expect(take()).toMatchObject([{ kind: 'lock-grant', reqId: 2, sn: MAX_SN + 1 }])
 })
 
 it('refuses a waiting write whose turn comes when the sequence numbers are used up', () => {
   const { server, take, events } = station()
   server.resource(7).skipSn(MAX_SN - 2)
-  for (const client of [0, 1, 2]) server.receive(client, ask(1, 'PW'))
-  server.receive(3, ask(1, 'PR'))
+  for (const client of [0, 1, 2]) server.receive(client, requestOf(1, 'PW'))
+  server.receive(3, requestOf(1, 'PR'))
   server.receive(0, { kind: 'release', resource: 7, lockId: 1 })
   take()
   server.receive(1, { kind: 'release', resource: 7, lockId: 2 })
@@ -188,8 +188,8 @@ it('refuses a waiting write whose turn comes when the sequence numbers are used 
 
 it('reports a client that never answers a revocation, and continues without it', () => {
   const { server, take } = station()
-  server.receive(0, ask(1, 'PW'))
-  server.receive(1, ask(1, 'PW'))
+  server.receive(0, requestOf(1, 'PW'))
+  server.receive(1, requestOf(1, 'PW'))
   expect(server.overdue(5)).toEqual(new Set())
   expect(server.overdue(6)).toEqual(new Set([0]))
   take()
@@ -199,8 +199,8 @@ it('reports a client that never answers a revocation, and continues without it',
 
 it('remembers the oldest SN of what a merged lock may still have to flush', () => {
   const { server } = station()
-  server.receive(0, ask(1, 'NBW', 0, 4095))
-  server.receive(0, ask(2, 'PR', 0, 4095))
+  server.receive(0, requestOf(1, 'NBW', 0, 4095))
+  server.receive(0, requestOf(2, 'PR', 0, 4095))
   expect([...server.resource(7).locks()]).toMatchObject([{ mode: 'PW', sn: 2, minSn: 1 }])
   expect(server.minSn(7, 0, 10)).toBe(1)
   server.receive(0, { kind: 'release', resource: 7, lockId: 2 })
@@ -209,10 +209,10 @@ it('remembers the oldest SN of what a merged lock may still have to flush', () =
 
 it('says which rule of Table II let a request pass', () => {
   const { server, events } = station()
-  server.receive(0, ask(1, 'NBW'))
-  server.receive(1, ask(1, 'NBW'))
+  server.receive(0, requestOf(1, 'NBW'))
+  server.receive(1, requestOf(1, 'NBW'))
   server.receive(0, { kind: 'revoke-reply', resource: 7, lockId: 1 })
-  server.receive(2, ask(1, 'PR'))
+  server.receive(2, requestOf(1, 'PR'))
   server.receive(1, { kind: 'revoke-reply', resource: 7, lockId: 2 })
   server.receive(1, { kind: 'release', resource: 7, lockId: 2 })
   server.receive(0, { kind: 'release', resource: 7, lockId: 1 })
@@ -228,7 +228,7 @@ it('is the traditional lock manager when early grant, early revocation and conve
     const { server, take } = station(policy)
     const all: FromLockServer[] = []
     for (let i = 1; i <= 200; i++) {
-      server.receive(i % 5, ask(i, i % 3 === 0 ? 'PR' : 'PW', (i * 37) % 4096, ((i * 37) % 4096) + 500))
+      server.receive(i % 5, requestOf(i, i % 3 === 0 ? 'PR' : 'PW', (i * 37) % 4096, ((i * 37) % 4096) + 500))
       for (const m of take()) {
         all.push(m)
         if (m.kind === 'revoke') server.receive(server.resource(7).lock(m.lockId)!.client, { ...m, kind: 'release' })
@@ -244,7 +244,7 @@ it('is the traditional lock manager when early grant, early revocation and conve
 it('keeps 10,000 unreleased NBW locks and grants the next one over them', () => {
   const { server, take } = station()
   for (let i = 1; i <= 10_000; i++) {
-    server.receive(i % 16, { ...ask(i, 'NBW'), range: WHOLE })
+    server.receive(i % 16, { ...requestOf(i, 'NBW'), range: WHOLE })
     server.receive(i % 16, { kind: 'downgrade', resource: 7, lockId: i, mode: 'NBW' })
   }
   expect(take().filter((m) => m.kind === 'lock-grant')).toHaveLength(10_000)

@@ -93,7 +93,7 @@ export class LockResource {
   cancel(lock: ServerLock): void {
     if (lock.state === 'CANCELING') return
     lock.state = 'CANCELING'
-    this.#tell('canceling', lock)
+    this.#observe('canceling', lock)
     this.#changed(lock)
     this.#settle()
   }
@@ -110,7 +110,7 @@ export class LockResource {
 
   release(lock: ServerLock): void {
     this.#drop(lock)
-    this.#tell('released', lock)
+    this.#observe('released', lock)
     this.#settle()
   }
 
@@ -124,7 +124,7 @@ export class LockResource {
     for (const lock of this.#locks.values()) {
       if (lock.client !== client) continue
       this.#drop(lock)
-      this.#tell('evicted', lock)
+      this.#observe('evicted', lock)
     }
     this.#settle()
   }
@@ -209,7 +209,7 @@ export class LockResource {
     // prettier-ignore
     observe?.({
       kind: 'granted', resource, at, client, lockId, reqId, asked: w.mode, mode, range, required: w.range,
-      state, sn, minSn, absorbed, waitedNs: at - w.askedAt, rule,
+      state, sn, minSn, absorbed, waitedNs: at - w.requestedAt, rule,
     })
     if (state === 'GRANTED' && this.#queue.hasConflict(client, mode, range)) this.#revoke(lock)
     this.#again(w.watchers)
@@ -234,7 +234,7 @@ export class LockResource {
     if (!lock.isOpen) return
     lock.revokedAt = this.#host.now()
     this.#table.refile(lock)
-    this.#tell('revoked', lock)
+    this.#observe('revoked', lock)
     this.#host.send(lock.client, { kind: 'revoke', resource: this.id, lockId: lock.lockId })
     // Requests of its own client can no longer merge with it.
     this.#againOf(lock)
@@ -299,12 +299,12 @@ export class LockResource {
     this.#again(watchers)
   }
 
-  #tell(kind: 'revoked' | 'canceling' | 'released' | 'evicted', { client, lockId }: ServerLock): void {
+  #observe(kind: 'revoked' | 'canceling' | 'released' | 'evicted', { client, lockId }: ServerLock): void {
     this.#host.observe?.({ kind, resource: this.id, at: this.#host.now(), client, lockId })
   }
 }
 
-/** Up to this many are sorted by insertion. */
+/** Largest number of locks that is sorted by insertion. */
 const FEW = 32
 
 /**

@@ -112,19 +112,19 @@ function contended(now: Clock): number {
   let reqId = 0
   let head = 0
   const held: { client: number; lockId: number }[] = []
-  const ask = (client: number): void => {
+  const request = (client: number): void => {
     server.receive(client, { kind: 'lock-request', resource: 0, reqId: ++reqId, range: WHOLE, mode: 'NBW' })
   }
   let read = 0
-  for (let c = 0; c < CLIENTS; c++) ask(c)
+  for (let c = 0; c < CLIENTS; c++) request(c)
   return timed(now, () => {
     const next = out[read++]
-    if (next === undefined) throw new Error('somebody is always granted or revoked')
+    if (next === undefined) throw new Error('a lock is always granted or revoked')
     const { client, message } = next
     if (message.kind === 'revoke') server.receive(client, { kind: 'revoke-reply', resource: 0, lockId: message.lockId })
     else if (message.kind === 'lock-grant') {
       held.push({ client, lockId: message.lockId })
-      ask(client)
+      request(client)
       const old = held.length - head > 8 ? held[head++] : undefined
       if (old) server.receive(old.client, { kind: 'release', resource: 0, lockId: old.lockId })
     }

@@ -40,7 +40,7 @@ export class LockTable {
     PW: this.#denyingOf('PW'),
   }
   /** Open PR locks by client: other clients may have thousands on the same bytes, and a PR request merges its own. */
-  readonly #ownReads = new Map<ClientId, LockIndex<ServerLock>>()
+  readonly #readsByClient = new Map<ClientId, LockIndex<ServerLock>>()
 
   constructor(policy: DlmPolicy) {
     this.#policy = policy
@@ -56,17 +56,17 @@ export class LockTable {
     lock.kind = kindOf(lock, this.#policy.earlyGrant)
     this.#kinds[lock.kind].add(lock)
     if (lock.kind !== 'read') return
-    let own = this.#ownReads.get(lock.client)
-    if (own === undefined) this.#ownReads.set(lock.client, (own = new LockIndex()))
-    own.add(lock)
+    let reads = this.#readsByClient.get(lock.client)
+    if (reads === undefined) this.#readsByClient.set(lock.client, (reads = new LockIndex()))
+    reads.add(lock)
   }
 
   delete(lock: ServerLock): void {
     this.#kinds[lock.kind].delete(lock)
     if (lock.kind !== 'read') return
-    const own = this.#ownReads.get(lock.client)
-    own?.delete(lock)
-    if (own?.size === 0) this.#ownReads.delete(lock.client)
+    const reads = this.#readsByClient.get(lock.client)
+    reads?.delete(lock)
+    if (reads?.size === 0) this.#readsByClient.delete(lock.client)
   }
 
   /** Moves a lock after a change of mode, state or revocation to its current index. */
@@ -92,14 +92,14 @@ export class LockTable {
     }
     // Open write locks of other clients found here conflict, and are revoked by the caller: each is found once.
     if (this.#kinds.write.size > 0) this.#kinds.write.find(range, collect)
-    if (this.#ownReads.size > 0) this.#ownReads.get(client)?.find(range, collect)
+    if (this.#readsByClient.size > 0) this.#readsByClient.get(client)?.find(range, collect)
     if (absorbed === null) return { client, mode, range, absorbed: NO_LOCKS }
-    const own: readonly ServerLock[] = absorbed
+    const locks: readonly ServerLock[] = absorbed
     return {
       client,
-      absorbed: own,
-      mode: own.reduce((m, l) => join(l.mode, m), mode),
-      range: own.reduce((r, l) => union(r, l.range), range),
+      absorbed: locks,
+      mode: locks.reduce((m, l) => join(l.mode, m), mode),
+      range: locks.reduce((r, l) => union(r, l.range), range),
     }
   }
 

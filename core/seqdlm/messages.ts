@@ -47,7 +47,7 @@ export interface LockRequest {
   readonly mode: LockMode
 }
 
-/** From a client to the lock service of a server. */
+/** Messages from a client to the lock service of a server. */
 export type ToLockServer =
   | LockRequest
   | { readonly kind: 'revoke-reply'; readonly resource: ResourceId; readonly lockId: number }
@@ -70,7 +70,7 @@ export interface LockGrant {
 
 export type RefusalCode = 'E_RANGE' | 'E_MODE' | 'E_SN_EXHAUSTED'
 
-/** From the lock service to a client. */
+/** Messages from the lock service to a client. */
 export type FromLockServer =
   | LockGrant
   | { readonly kind: 'lock-refusal'; readonly resource: ResourceId; readonly reqId: number; readonly code: RefusalCode }
@@ -89,7 +89,7 @@ export interface FlushRequest {
   readonly blocks: readonly Block[]
 }
 
-/** From a client to the IO service of a server. */
+/** Messages from a client to the IO service of a server. */
 export type ToDataServer =
   | FlushRequest
   | {
@@ -101,7 +101,7 @@ export type ToDataServer =
     }
   | { readonly kind: 'size-request'; readonly resource: ResourceId; readonly reqId: number }
 
-/** From the IO service to a client. */
+/** Messages from the IO service to a client. */
 export type FromDataServer =
   | { readonly kind: 'flush-reply'; readonly resource: ResourceId; readonly rpcSeq: number }
   | {

@@ -6,8 +6,8 @@
  */
 
 /**
- * Protective read, non-blocking write, blocking write, protective write; PR apart, from the least to the most
- * restrictive.
+ * Protective read, non-blocking write, blocking write, protective write. The write modes are in order from the least
+ * to the most restrictive.
  */
 export type LockMode = 'PR' | 'NBW' | 'BW' | 'PW'
 

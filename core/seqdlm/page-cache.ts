@@ -115,7 +115,7 @@ export class PageCache {
     return bucket
   }
 
-  /** True if a write, at the current position of its map, extends the one before it. */
+  /** Extends the write before the current position of the map by this one; false if that is not possible. */
   #extends({ map }: Stripe, bucket: DirtyBucket, block: Block, start: number, end: number): boolean {
     const { left } = map
     if (left === undefined || left.end !== start || block.data !== null || block.hole) return false
@@ -138,15 +138,15 @@ export class PageCache {
 
   /** Splits an extent into its writes; for one that was cut or removed, returns their current extents. */
   part(run: CachedExtent): CachedExtent[] {
-    const { resource, start, end, unit, sn, hole, isThere } = run
+    const { resource, start, end, unit, sn, hole, isCached } = run
     const { map } = this.#stripe(resource)
-    if (isThere) map.delete(run)
-    run.isThere = false
+    if (isCached) map.delete(run)
+    run.isCached = false
     const writes: CachedExtent[] = []
     for (let at = start; at < end; at += unit) {
       const to = Math.min(end, at + unit)
-      const write = isThere ? sliced(run, at, to) : marker(resource, at, to, sn, hole)
-      if (isThere) map.insert(write)
+      const write = isCached ? sliced(run, at, to) : marker(resource, at, to, sn, hole)
+      if (isCached) map.insert(write)
       writes.push(write)
     }
     return writes
@@ -162,13 +162,13 @@ export class PageCache {
     const { sn, hole } = block
     const data = block.data?.subarray(start - block.start, end - block.start) ?? null
     if (!hole) this.#dirtyBytes += end - start
-    return { resource, start, end, unit: end - start, sn, data, hole, state: 'dirty', rpcSeq: 0, isThere: true }
+    return { resource, start, end, unit: end - start, sn, data, hole, state: 'dirty', rpcSeq: 0, isCached: true }
   }
 
   /** Returns dirty extents of a bucket that share bytes with a written one. */
   dirty({ resource, sn }: DirtyBucket, written: CachedExtent): CachedExtent[] {
     const isDirty = (e: CachedExtent): boolean => e.sn === sn && e.state === 'dirty'
-    if (written.isThere) return isDirty(written) ? [written] : []
+    if (written.isCached) return isDirty(written) ? [written] : []
     const { start, end } = written
     const found = this.#stripes.get(resource)?.map.overlapping(start, end) ?? []
     // Later writes may have merged into one extent there, of which some need not share bytes with this one.
@@ -184,14 +184,14 @@ export class PageCache {
     const stripe = this.#stripe(resource)
     let sn = -1
     let isClosing = true
-    for (const whole of carried) {
-      if (whole.sn !== sn) {
-        ;({ sn } = whole)
+    for (const extent of carried) {
+      if (extent.sn !== sn) {
+        ;({ sn } = extent)
         isClosing = stripe.buckets.get(sn)?.isClosing ?? true
       }
-      if (whole.isThere) this.#cleaned(stripe, whole, isClosing)
+      if (extent.isCached) this.#cleaned(stripe, extent, isClosing)
       else {
-        for (const e of stripe.map.overlapping(whole.start, whole.end)) {
+        for (const e of stripe.map.overlapping(extent.start, extent.end)) {
           if (e.state === 'flushing' && e.rpcSeq === rpcSeq) this.#cleaned(stripe, e, isClosing)
         }
       }
@@ -225,7 +225,7 @@ export class PageCache {
   /** Fills in bytes that a server read, except where something was written meanwhile. */
   fill(resource: ResourceId, start: number, end: number, data: Uint8Array | null): void {
     const stripe = this.#stripe(resource)
-    const whole: CachedExtent = {
+    const filled: CachedExtent = {
       resource,
       start,
       end,
@@ -235,10 +235,10 @@ export class PageCache {
       hole: false,
       state: 'clean',
       rpcSeq: 0,
-      isThere: true,
+      isCached: true,
     }
     for (const gap of this.missing(resource, start, end)) {
-      const extent = sliced(whole, gap.start, gap.end)
+      const extent = sliced(filled, gap.start, gap.end)
       stripe.map.insert(extent)
       this.#account(extent, 1)
       this.#noteClean(stripe, extent)
@@ -255,7 +255,7 @@ export class PageCache {
     }
   }
 
-  /** Protects clean bytes of a stripe from being reclaimed while reads rely on them. */
+  /** Protects clean bytes of a stripe from being reclaimed while reads rely on them: 1 when a read begins, -1 when it ends. */
   hold(resource: ResourceId, by: 1 | -1): void {
     this.#stripe(resource).readers += by
   }
@@ -284,21 +284,21 @@ export class PageCache {
   }
 
   /** Drops bytes read under a lock, except those that other locks cover. */
-  dropRead(resource: ResourceId, range: LockRange, others: readonly LockRange[]): void {
+  dropRead(resource: ResourceId, range: LockRange, covered: readonly LockRange[]): void {
     const stripe = this.#stripes.get(resource)
     const runs = stripe?.clean.get(SN_OF_READS)
     if (stripe === undefined || runs === undefined) return
-    const kept: Extent[] = []
+    const remaining: Extent[] = []
     for (const run of runs) {
       const start = Math.max(run.start, range.start)
       const end = Math.min(run.end, range.end + 1)
-      const gone = start < end ? uncovered({ start, end }, others) : []
-      for (const extent of gone) this.#dropClean(resource, SN_OF_READS, extent)
-      const isAllGone = gone.length === 1 && gone[0]?.start === run.start && gone[0].end === run.end
-      if (!isAllGone) kept.push(run)
+      const dropped = start < end ? uncovered({ start, end }, covered) : []
+      for (const extent of dropped) this.#dropClean(resource, SN_OF_READS, extent)
+      const isDropped = dropped.length === 1 && dropped[0]?.start === run.start && dropped[0].end === run.end
+      if (!isDropped) remaining.push(run)
     }
-    if (kept.length === 0) stripe.clean.delete(SN_OF_READS)
-    else stripe.clean.set(SN_OF_READS, kept)
+    if (remaining.length === 0) stripe.clean.delete(SN_OF_READS)
+    else stripe.clean.set(SN_OF_READS, remaining)
   }
 
   #noteClean(stripe: Stripe, e: CachedExtent): void {
@@ -329,13 +329,13 @@ export class PageCache {
     // Runs of one SN are contiguous.
     let resource = -1
     let sn = -1
-    let isKept = false
+    let isClean = false
     this.#cleanRuns = this.#cleanRuns.filter((r) => {
       if (r.sn !== sn || r.resource !== resource) {
         ;({ resource, sn } = r)
-        isKept = this.#stripes.get(resource)?.clean.has(sn) === true
+        isClean = this.#stripes.get(resource)?.clean.has(sn) === true
       }
-      return isKept
+      return isClean
     })
     this.#pruneAt = Math.max(MANY_RUNS, 2 * this.#cleanRuns.length)
   }

@@ -24,7 +24,7 @@ export interface PlainWriteHost {
   readonly work: (kind: 'stage' | 'insert', bytes: number, then: () => void) => void
 }
 
-const nobody: Done<Written> = () => {}
+const ignore: Done<Written> = () => {}
 
 class PlainWrite {
   readonly #pool: PlainWrites
@@ -35,7 +35,7 @@ class PlainWrite {
   data: Data = 0
   mode: LockMode = 'NBW'
   range: LockRange = WHOLE
-  done = nobody
+  done = ignore
   #pin: Pin | null = null
 
   constructor(pool: PlainWrites) {
@@ -73,7 +73,7 @@ class PlainWrite {
   /** Releases the record; returns the callback. */
   #end(): Done<Written> {
     const { done } = this
-    this.done = nobody
+    this.done = ignore
     this.data = 0
     this.#pin = null
     this.#pool.give(this)
@@ -96,7 +96,7 @@ export class PlainWrites {
     offset: number,
     data: Data,
     mode: LockMode,
-    isWhole: boolean,
+    locksWhole: boolean,
     done: Done<Written>,
   ): PlainWrite {
     const write = this.#free.pop() ?? new PlainWrite(this)
@@ -106,7 +106,7 @@ export class PlainWrites {
     write.offset = offset
     write.data = data
     write.mode = mode
-    write.range = isWhole ? WHOLE : alignedRange(this.host.policy, { start: local, end: local + lengthOf(data) - 1 })
+    write.range = locksWhole ? WHOLE : alignedRange(this.host.policy, { start: local, end: local + lengthOf(data) - 1 })
     write.done = done
     return write
   }

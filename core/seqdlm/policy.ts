@@ -23,7 +23,7 @@ export interface DlmPolicy {
   readonly expand: boolean
   /** Waiting requests bound the expansion, too (A7); false is the ablation "granted locks only". */
   readonly queueLimits: boolean
-  /** Longest expanded range in bytes once `capAbove` locks are unreleased on the resource; Infinity for no cap. */
+  /** Longest expanded range in bytes while more than `capAbove` locks are unreleased on the resource; Infinity for no cap. */
   readonly capBytes: number
   readonly capAbove: number
   /** Required ranges are aligned outward to this many bytes before the request. */

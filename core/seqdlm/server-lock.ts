@@ -61,7 +61,7 @@ export class Waiter {
   readonly reqId: number
   readonly mode: LockMode
   readonly range: LockRange
-  readonly askedAt: number
+  readonly requestedAt: number
   /** Order of arrival on the resource. */
   readonly order: number
   /** Mode and range including the locks of its own client that a grant would absorb. */
@@ -74,12 +74,12 @@ export class Waiter {
   witness: ServerLock | Waiter | null = null
   watchers: Waiter[] = []
 
-  constructor(client: ClientId, request: LockRequest, askedAt: number, order: number) {
+  constructor(client: ClientId, request: LockRequest, requestedAt: number, order: number) {
     this.client = client
     this.reqId = request.reqId
     this.mode = request.mode
     this.range = request.range
-    this.askedAt = askedAt
+    this.requestedAt = requestedAt
     this.order = order
     this.wantedMode = request.mode
     this.wantedRange = request.range

@@ -52,7 +52,7 @@ function addEach(values: Floats, from: number, to: number, into: Sum): void {
 
 export class OpenColumn implements PageColumn {
   readonly #isExact: boolean
-  /** By series: page index of its samples in `#values`; -1 while it has one value, valid for [first, end). */
+  /** Page index of each series' samples in `#values`; -1 while it has one value, valid for [first, end). */
   #rows = new Int32Array(0)
   #one: Floats
   #first = new Uint8Array(0)
@@ -85,9 +85,9 @@ export class OpenColumn implements PageColumn {
     }
     // Value as it will be read: the column may be of single precision.
     const known = this.#one[series] as number
-    const kept = this.#isExact ? value : Math.fround(value)
-    if (end === at + 1 ? kept === known : value !== value) return
-    if (end === at && kept === known) this.#end[series] = at + 1
+    const stored = this.#isExact ? value : Math.fround(value)
+    if (end === at + 1 ? stored === known : value !== value) return
+    if (end === at && stored === known) this.#end[series] = at + 1
     else this.#spread(series, at, value)
   }
 
@@ -170,7 +170,7 @@ const PLACES = 4
  * value for [b, end), gaps elsewhere. Series with the same constant value and range share a run.
  */
 class SealedColumn implements PageColumn {
-  /** By series: its run, from 1; 0 = all gaps. A single number if all series have the same run. */
+  /** Run of each series, from 1; 0 = all gaps. A single number if all series have the same run. */
   readonly #runs: Uint16Array | Uint32Array | number
   readonly #series: number
   readonly #places: Uint8Array

@@ -7,7 +7,7 @@
 import { OpenColumn, PAGE, type PageColumn, type Sum } from './series-page.ts'
 
 interface Page {
-  /** By column of the table; undefined while every series has gaps only. */
+  /** Page columns by column of the table; undefined while every series has gaps only. */
   readonly columns: (PageColumn | undefined)[]
 }
 
@@ -62,7 +62,7 @@ export class SeriesTable {
   push(atMs: number): number {
     this.#at[this.#pushed % this.capacity] = atMs
     this.#pushed++
-    if ((this.#pushed - 1) % PAGE === 0) this.#turn()
+    if ((this.#pushed - 1) % PAGE === 0) this.#nextPage()
     return this.#pushed
   }
 
@@ -240,7 +240,7 @@ export class SeriesTable {
   }
 
   /** Seals the full page and replaces the oldest page with a new one. */
-  #turn(): void {
+  #nextPage(): void {
     const page = pageOf(this.#pushed)
     const full = this.#pages[(page + this.#pages.length - 1) % this.#pages.length]
     if (full) this.#open.forEach((column, c) => (full.columns[c] = column?.seal()))

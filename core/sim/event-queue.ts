@@ -15,7 +15,7 @@ export class EventQueue {
   #at = new Float64Array(1024)
   #order = new Float64Array(1024)
   #slot = new Int32Array(1024)
-  /** By slot. */
+  /** Actions by slot. */
   readonly #actions: (ActionOn<never> | undefined)[] = []
   readonly #subjects: unknown[] = []
   /** Unused slots: the first `#actions.length - #size` entries. */

@@ -18,7 +18,7 @@ export class FifoServer {
   readonly #queue = new Ring<Customer>()
   #busy = 0
   #slowness = 1
-  /** Busy servers over time; mean / servers = utilisation. */
+  /** Busy servers over time; mean / servers = utilization. */
   readonly occupancy: TimeWeighted
   #completed = 0
 

@@ -1,5 +1,5 @@
 /**
- * A network link: messages are serialised at the bandwidth, one after the other, then travel for the latency.
+ * A network link: messages are serialized at the bandwidth, one after the other, then travel for the latency.
  *
  * A message that finds the port free costs one event, its arrival; the end of its transmission is an event only if another
  * message waits for it.

@@ -59,9 +59,9 @@ export class Simulation {
    * @returns true if `until` was reached.
    */
   runUntil(until: number, budget = Infinity): boolean {
-    const isThere = this.#execute(until, this.#executed + budget)
-    if (isThere && until < Infinity) this.#now = Math.max(this.#now, Math.floor(until))
-    return isThere
+    const isReached = this.#execute(until, this.#executed + budget)
+    if (isReached && until < Infinity) this.#now = Math.max(this.#now, Math.floor(until))
+    return isReached
   }
 
   // Separate function for the loop: inlined with the code after it, the engine would discard the compiled loop after every

@@ -82,7 +82,7 @@ describe('FifoServer', () => {
 })
 
 describe('Link', () => {
-  it('serialises at the bandwidth, one message after the other, and delays by the latency', () => {
+  it('serializes at the bandwidth, one message after the other, and delays by the latency', () => {
     const sim = new Simulation()
     const link = new Link(sim, { bandwidthBps: 1e9, latencyNs: 50 })
     const arrived: number[] = []

@@ -86,11 +86,11 @@ export class Tally {
    * @returns 0 when nothing was counted.
    */
   quantile(q: number): number {
-    let left = q * this.#count
+    let remaining = q * this.#count
     for (const [bin, n] of this.#bins.entries()) {
       if (n === 0) continue
-      left -= n
-      if (left <= 0) return Math.min(this.#max, 2 ** (bin / 16))
+      remaining -= n
+      if (remaining <= 0) return Math.min(this.#max, 2 ** (bin / 16))
     }
     return this.#max
   }

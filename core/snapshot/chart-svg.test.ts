@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { anyCharacter } from '#tests/any-character.ts'
-import { placeMarks, widthOf } from './chart-labels.ts'
-import { chartSvg, xmlText } from './chart-svg.ts'
+import { chartSvg, xmlText, placeMarks, widthOf } from './chart-svg.ts'
 import { chartCell, type ChartCell } from './notebook.ts'
 
 const T0 = Date.UTC(2026, 10, 19, 14, 27)
@@ -68,12 +67,12 @@ it('nothing is drawn across a gap, the gap is hatched, a zero is not a gap', () 
   const line = /<path d="([^"]+)" fill="none" stroke="#b87f00"/.exec(svg)?.[1] ?? ''
   expect(line.match(/M/g)).toHaveLength(2)
   expect(svg).toContain('class="c-hatch"')
-  const whole = chartSvg(
+  const full = chartSvg(
     cell({ series: [{ label: { kind: 'text', text: 'x' }, ink: 2, area: true, values: values.map(() => 0) }] }),
   )
-  expect(whole).not.toContain('class="c-hatch"')
-  expect(/<path d="([^"]+)" fill="none" stroke="#b87f00"/.exec(whole)?.[1]?.match(/M/g)).toHaveLength(1)
-  expect(chartSvg(cell({ t: [], series: [] }))).toContain('No samples in this stretch')
+  expect(full).not.toContain('class="c-hatch"')
+  expect(/<path d="([^"]+)" fill="none" stroke="#b87f00"/.exec(full)?.[1]?.match(/M/g)).toHaveLength(1)
+  expect(chartSvg(cell({ t: [], series: [] }))).toContain('No samples in this range')
 })
 
 it('the picture has its values, its limit and its provenance as text', () => {
@@ -86,16 +85,16 @@ it('the picture has its values, its limit and its provenance as text', () => {
 })
 
 it('areas are stacked in their order; the axis holds their sum', () => {
-  const of = (ink: number) => ({
-    label: { kind: 'job', text: `j${ink}` } as const,
-    ink,
+  const of = (color: number) => ({
+    label: { kind: 'job', text: `j${color}` } as const,
+    ink: color,
     area: true,
     values: values.map(() => 60),
   })
   const svg = chartSvg(cell({ series: [of(1), of(2), of(3)], limit: null }))
-  const first = (ink: string): number =>
-    Number(new RegExp(`<path d="M[\\d.]+ ([\\d.]+)[^"]*" fill="none" stroke="${ink}"`).exec(svg)?.[1])
-  expect(first('#0072b2')).toBeGreaterThan(first('#b87f00'))
+  const first = (color: string): number =>
+    Number(new RegExp(`<path d="M[\\d.]+ ([\\d.]+)[^"]*" fill="none" stroke="${color}"`).exec(svg)?.[1])
+  expect(first('#006aaf')).toBeGreaterThan(first('#b87f00'))
   expect(first('#b87f00')).toBeGreaterThan(first('#008560'))
   expect(svg).toContain('>200<')
 })

@@ -6,25 +6,27 @@
  * Two or more areas are stacked in order, the last on top; lines and a single area start at zero. Gaps are hatched, and no line
  * crosses them.
  */
+import { secondShade } from '../base/categorical-color.ts'
 import { formatClock, formatDate } from '../base/clock-text.ts'
 import { formatNumber, formatTick } from '../base/figure-text.ts'
 import { plainText } from '../base/plain-text.ts'
 import { niceMax, tickStep } from '../base/scale.ts'
-import { clipped, placeMarks, widthOf } from './chart-labels.ts'
 import type { ChartCell } from './notebook.ts'
 
+const TEXT_1 = '#131a20'
+const HUES = ['#006aaf', '#b87f00', '#008560', '#2f8fc6', '#bd4c00', '#b65c8c', '#918531']
 /** Colors of the light theme (renderer/theme/tokens.css). */
 export const LIGHT = {
   surface: '#ffffff',
   sunken: '#eff3f6',
-  text1: '#131a20',
+  text1: TEXT_1,
   text2: '#43515d',
   text3: '#5b6975',
   line1: '#e1e7ec',
   grid: '#e6ebef',
   axis: '#b4c0c9',
   hatch: '#d8e0e6',
-  inks: ['#7a7a7a', '#0072b2', '#b87f00', '#008560', '#2f8fc6', '#c75500', '#b65c8c', '#8f8600'],
+  inks: ['#69686b', ...HUES, ...HUES.map((hue) => secondShade(hue, TEXT_1))],
   levels: { ok: '#006a4b', watch: '#855600', bad: '#ad4300', idle: '#5b6975', unknown: '#5b6975' },
 } as const
 
@@ -58,12 +60,68 @@ const px = (v: number): string => String(Math.round(v * 10) / 10)
 
 type Attributes = Readonly<Record<string, string | number>>
 function tag(name: string, attributes: Attributes, inside?: string): string {
-  const own = Object.entries(attributes).map(([k, v]) => ` ${k}="${typeof v === 'number' ? px(v) : v}"`)
-  return inside === undefined ? `<${name}${own.join('')}/>` : `<${name}${own.join('')}>${inside}</${name}>`
+  const attrs = Object.entries(attributes).map(([k, v]) => ` ${k}="${typeof v === 'number' ? px(v) : v}"`)
+  return inside === undefined ? `<${name}${attrs.join('')}/>` : `<${name}${attrs.join('')}>${inside}</${name}>`
 }
 
-const text = (words: string, x: number, y: number, more: Attributes = {}): string =>
-  tag('text', { x, y, 'font-size': 10.5, fill: LIGHT.text3, class: 'c-t3', ...more }, xmlText(words))
+const text = (content: string, x: number, y: number, more: Attributes = {}): string =>
+  tag('text', { x, y, 'font-size': 10.5, fill: LIGHT.text3, class: 'c-t3', ...more }, xmlText(content))
+
+type Mark = ChartCell['marks'][number]
+
+/** Estimated width, px, because the chart is laid out without known fonts: wide scripts take an em, others a little over half. */
+export function widthOf(text: string, fontPx: number): number {
+  let ems = 0
+  for (const c of text) {
+    const code = c.codePointAt(0) ?? 0
+    ems += code >= 0x1100 ? 1 : /[\sil.,:;'|!·]/.test(c) ? 0.3 : /[A-Zmw@%]/.test(c) ? 0.72 : 0.57
+  }
+  return ems * fontPx
+}
+
+/** Cuts a text to `most` characters including an ellipsis, never within a character. */
+function clipped(text: string, most: number): string {
+  const characters = [...text]
+  return characters.length <= most ? text : `${characters.slice(0, Math.max(1, most - 1)).join('')}…`
+}
+
+interface PlacedMark {
+  readonly x: number
+  readonly level: Mark['level']
+  readonly text: string
+  /** Label row above the plot; null: no space, so the stroke has no label. */
+  readonly row: number | null
+  readonly textX: number
+  readonly anchor: 'start' | 'end'
+}
+
+const LABEL_ROWS = 3
+const LABEL_PX = 10.5
+
+/** Places mark labels from left to right in up to three rows, without overlap. */
+export function placeMarks(
+  marks: readonly Mark[],
+  x: (atMs: number) => number,
+  left: number,
+  right: number,
+): { readonly placed: PlacedMark[]; readonly rows: number } {
+  const ends = Array.from({ length: LABEL_ROWS }, () => -Infinity)
+  const inside = [...marks].sort((a, b) => a.atMs - b.atMs).filter((m) => x(m.atMs) >= left && x(m.atMs) <= right)
+  let rows = 0
+  const placed = inside.map((m): PlacedMark => {
+    const at = x(m.atMs)
+    const text = clipped(plainText(m.text), 36)
+    const width = widthOf(text, LABEL_PX)
+    const isBefore = at + 4 + width > right
+    const [from, to] = isBefore ? [at - 4 - width, at - 4] : [at + 4, at + 4 + width]
+    const row = from < left ? -1 : ends.findIndex((end) => from > end + 8)
+    if (row < 0) return { x: at, level: m.level, text, row: null, textX: at, anchor: 'start' }
+    ends[row] = Math.max(to, at)
+    rows = Math.max(rows, row + 1)
+    return { x: at, level: m.level, text, row, textX: isBefore ? at - 4 : at + 4, anchor: isBefore ? 'end' : 'start' }
+  })
+  return { placed, rows }
+}
 
 type Values = readonly (number | null)[]
 
@@ -153,8 +211,8 @@ function axes(plot: Plot, fromMs: number, toMs: number): string {
   }
   const every = clockStepMs(toMs - fromMs, Math.max(2, Math.floor((plot.right - plot.left) / 90)))
   for (let at = Math.ceil(fromMs / every) * every; at <= toMs; at += every) {
-    const words = every >= 86_400_000 ? formatDate(at) : formatClock(at, every < 60_000)
-    const half = widthOf(words, 10.5) / 2
+    const label = every >= 86_400_000 ? formatDate(at) : formatClock(at, every < 60_000)
+    const half = widthOf(label, 10.5) / 2
     const x = Math.min(Math.max(plot.x(at), plot.left + half - 6), plot.right - half + 6)
     out += tag('line', {
       fill: 'none',
@@ -165,7 +223,7 @@ function axes(plot: Plot, fromMs: number, toMs: number): string {
       stroke: LIGHT.axis,
       class: 'c-axis',
     })
-    out += text(words, x, plot.bottom + 16, { 'text-anchor': 'middle' })
+    out += text(label, x, plot.bottom + 16, { 'text-anchor': 'middle' })
   }
   return out
 }
@@ -192,16 +250,16 @@ function seriesOf(cell: ChartCell, plot: Plot, { under, top }: ReturnType<typeof
   const isStacked = cell.series.filter((s) => s.area).length > 1
   return cell.series
     .map((s, k) => {
-      const ink = LIGHT.inks[s.ink] ?? LIGHT.inks[0]
-      const mine = top[k] ?? []
+      const color = LIGHT.inks[s.ink] ?? LIGHT.inks[0]
+      const upper = top[k] ?? []
       const below = under[k] ?? []
-      const parts = runs(cell.t, mine)
-      const areas = s.area ? parts.map((r) => area(plot, cell.t, mine, below, r)).join('') : ''
-      const lines = parts.map((r) => line(plot, cell.t, mine, r)).join('')
-      const fill = { fill: ink, 'fill-opacity': isStacked ? '0.72' : '0.16', class: `c-i${s.ink}` }
+      const parts = runs(cell.t, upper)
+      const areas = s.area ? parts.map((r) => area(plot, cell.t, upper, below, r)).join('') : ''
+      const lines = parts.map((r) => line(plot, cell.t, upper, r)).join('')
+      const fill = { fill: color, 'fill-opacity': isStacked ? '0.72' : '0.16', class: `c-i${s.ink}` }
       const stroke = {
         fill: 'none',
-        stroke: ink,
+        stroke: color,
         'stroke-width': isStacked ? '0.8' : '1.6',
         class: `c-s${s.ink}`,
         'stroke-linejoin': 'round',
@@ -218,14 +276,14 @@ function legend(cell: ChartCell, left: number, right: number, y: number): { svg:
   let x = left
   let row = 0
   for (const s of cell.series) {
-    const words = clipped(plainText(s.label.text), 28)
-    const width = widthOf(words, 10.5) + 30
+    const label = clipped(plainText(s.label.text), 28)
+    const width = widthOf(label, 10.5) + 30
     if (x + width > right && x > left) [x, row] = [left, row + 1]
-    const ink = LIGHT.inks[s.ink] ?? LIGHT.inks[0]
+    const color = LIGHT.inks[s.ink] ?? LIGHT.inks[0]
     const at = y + row * 16
     const [y0, height] = s.area ? [at - 8, 8] : [at - 5.2, 2.4]
-    svg += tag('rect', { x, y: y0, width: 10, height, rx: 1.2, fill: ink, class: `c-i${s.ink}` })
-    svg += text(words, x + 15, at, { fill: LIGHT.text2, class: 'c-t2' })
+    svg += tag('rect', { x, y: y0, width: 10, height, rx: 1.2, fill: color, class: `c-i${s.ink}` })
+    svg += text(label, x + 15, at, { fill: LIGHT.text2, class: 'c-t2' })
     x += width
   }
   return { svg, lines: cell.series.length === 0 ? 0 : row + 1 }
@@ -281,10 +339,10 @@ export function chartSvg(cell: ChartCell, size: ChartSize = {}): string {
   }
   const title = plainText(cell.title)
   const place = cell.place.names.length === 0 ? '' : clipped(plainText(cell.place.names.join(', ')), 40)
-  const words = clipped(title, Math.max(8, Math.floor((width - 40) / 7.4) - place.length - cell.unit.length))
+  const heading = clipped(title, Math.max(8, Math.floor((width - 40) / 7.4) - place.length - cell.unit.length))
   let body = tag('rect', { width, height, fill: LIGHT.surface, class: 'c-ground' })
-  body += text(words, 14, 23, { 'font-size': 13, 'font-weight': 600, fill: LIGHT.text1, class: 'c-t1' })
-  body += text([place, cell.unit].filter(Boolean).join(' · '), 14 + widthOf(words, 13) * 1.06 + 10, 23)
+  body += text(heading, 14, 23, { 'font-size': 13, 'font-weight': 600, fill: LIGHT.text1, class: 'c-t1' })
+  body += text([place, cell.unit].filter(Boolean).join(' · '), 14 + widthOf(heading, 13) * 1.06 + 10, 23)
   body += key.svg
   const gaps = gapsOf(cell)
     .map(([a, b]) => hatch(plot.x(a), plot.x(b), top, bottom))
@@ -329,7 +387,7 @@ export function chartSvg(cell: ChartCell, size: ChartSize = {}): string {
     }
   }
   if (cell.series.every((s) => s.values.every((v) => v === null)))
-    body += text('No samples in this stretch', (left + right) / 2, (top + bottom) / 2, {
+    body += text('No samples in this range', (left + right) / 2, (top + bottom) / 2, {
       'text-anchor': 'middle',
       'font-size': 12,
     })

@@ -16,7 +16,7 @@ export interface LeavingField {
 
 type Ways = Readonly<Partial<Record<FieldWay, string>>>
 
-/** By group, then by holder. Fields are separated by blanks. */
+/** Fields by group, then by holder, separated by blanks. */
 const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
   history: {
     cluster: { kept: 'id kind', pseudonym: 'name' },
@@ -40,8 +40,9 @@ const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
     rolled: { kept: 'cluster tier to_ms' },
     kept_frame: { kept: 'id cluster view at_ms', 'names replaced': 'data' },
     eviction: { kept: 'id at_ms cluster tier from_ms to_ms samples reason' },
+    // color: of a job in charts.
     samples: {
-      kept: 'rpcs readBps writeBps throttled record mdops serviceMs queued rules onLoan',
+      kept: 'rpcs readBps writeBps throttled record mdops serviceMs queued rules onLoan color',
     },
   },
   csv: {
@@ -132,10 +133,10 @@ export function leavingFields(groups: readonly MemberGroup[], isRedacted: boolea
 /** Data that no bundle contains. */
 export const NEVER: readonly string[] = [
   'SSH keys, known hosts and host key fingerprints as they are',
-  'Passwords and passphrases: none is kept anywhere',
-  'The key that pseudonyms are made with',
+  'Passwords and passphrases',
+  'The pseudonym key',
   'Settings of this console: its clusters, alert rules, windows and filters',
-  'Other clusters, and everything outside the span',
+  'Other clusters, and everything outside the range',
   'Working states of controllers (adaptbf_state) and open timers',
   'File contents and file names beyond those that lock managers and notes name',
 ]

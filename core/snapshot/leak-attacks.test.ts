@@ -5,9 +5,11 @@ import { NameCollector, type PlainKind } from './names.ts'
 import { makeRedactor, type Pseudonyms } from './pseudonyms.ts'
 
 const redactorOf = (names: Partial<Record<PlainKind, readonly string[]>>): Pseudonyms => {
-  const book = new NameCollector()
-  for (const [kind, all] of Object.entries(names)) for (const name of all) book.add(kind as PlainKind, name)
-  return makeRedactor(book, (kind, text) => [1, 2, 3, 4].map((i) => shortHash(`k${i}${kind}\u0000${text}`)).join(''))
+  const collector = new NameCollector()
+  for (const [kind, all] of Object.entries(names)) for (const name of all) collector.add(kind as PlainKind, name)
+  return makeRedactor(collector, (kind, text) =>
+    [1, 2, 3, 4].map((i) => shortHash(`k${i}${kind}\u0000${text}`)).join(''),
+  )
 }
 
 describe('exploit: a name in another spelling', () => {

@@ -17,11 +17,11 @@ export interface Names {
   readonly kinds: readonly PlainKind[]
   readonly size: number
   /** false: the list is incomplete, so nothing may be exported with it. */
-  readonly isWhole?: boolean
+  readonly isComplete?: boolean
 }
 
 /** Names that every cluster has, or that Sluice created: kept. */
-const KEPT: ReadonlySet<string> = new Set([
+const VERBATIM: ReadonlySet<string> = new Set([
   '',
   '*',
   'default',
@@ -36,17 +36,17 @@ const KEPT: ReadonlySet<string> = new Set([
   '0@lo',
   '⟨ended jobs⟩',
 ])
-const KEPT_FORM = /^\(\d[\d ,.\u202f\u00a0]* other jobs?\)$|^[?\-–—·.\s]+$/
+const VERBATIM_FORM = /^\(\d[\d ,.\u202f\u00a0]* other jobs?\)$|^[?\-–—·.\s]+$/
 
 /** True if a text in a name field identifies no one. root (and uid 0) is not a person. */
-export const isKept = (text: string): boolean => KEPT.has(text) || KEPT_FORM.test(text)
+export const isVerbatim = (text: string): boolean => VERBATIM.has(text) || VERBATIM_FORM.test(text)
 
 export class NameCollector implements Names {
   readonly #kinds = new Map<PlainKind, Set<string>>()
   #size = 0
 
   /** True if all added names are present: false beyond the limit, and then nothing may be exported with pseudonyms. */
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#size <= NAMES_MOST
   }
 
@@ -66,7 +66,7 @@ export class NameCollector implements Names {
   add(kind: PlainKind, text: string | null | undefined): void {
     if (typeof text !== 'string' || this.#size > NAMES_MOST) return
     const name = text.slice(0, NAME_MOST)
-    if (isKept(name)) return
+    if (isVerbatim(name)) return
     let set = this.#kinds.get(kind)
     if (!set) this.#kinds.set(kind, (set = new Set()))
     if (set.has(name)) return

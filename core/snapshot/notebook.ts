@@ -3,6 +3,7 @@
  * remain valid when their source samples are gone. Times are Unix ms on the source's clock, gaps are null.
  */
 import * as z from 'zod'
+import { COLORS } from '../base/categorical-color.ts'
 
 const ms = z.number()
 const count = z.number().int().nonnegative()
@@ -52,8 +53,8 @@ export const chartCell = z.object({
     .array(
       z.object({
         label: z.object({ kind: nameKind, text: short }),
-        /** Categorical color 1 to 7; 0: gray. */
-        ink: z.number().int().min(0).max(7),
+        /** Categorical color 1 to 14; 0: gray. */
+        ink: z.number().int().min(0).max(COLORS),
         area: z.boolean(),
         values: gappy.max(1_200),
       }),
@@ -77,7 +78,7 @@ export const tableCell = z.object({
     .array(
       z.object({
         name: z.object({ kind: nameKind, text: short }),
-        ink: z.number().int().min(0).max(7),
+        ink: z.number().int().min(0).max(COLORS),
         values: gappy.max(16),
       }),
     )

@@ -4,10 +4,10 @@
  * later name in order takes a longer prefix of its own code. No pseudonym contains a name of the site.
  */
 import { InvariantError } from '../base/result.ts'
-import { HELPER_PREFIX, isControllerRule, isStandInRule, OPERATOR_PREFIX } from '../controllers/registry.ts'
+import { HELPER_PREFIX, isControllerRule, isTemporaryRule, OPERATOR_PREFIX } from '../controllers/registry.ts'
 import { splitJob, pseudonymSeparator, type JobParts } from './job-parts.ts'
 import { NameMatcher, type Boundary } from './name-matcher.ts'
-import { COMMON_WORDS, GRAMMAR_WORDS, isKept, type Names, type PlainKind } from './names.ts'
+import { COMMON_WORDS, GRAMMAR_WORDS, isVerbatim, type Names, type PlainKind } from './names.ts'
 import type { NameKind } from './notebook.ts'
 
 /** Long keyed code of a name: digits and small letters, deterministic, at least 24 characters. */
@@ -129,7 +129,7 @@ export class PseudonymTable {
   }
 
   of(kind: PlainKind, text: string): string {
-    if (isKept(text)) return text
+    if (isVerbatim(text)) return text
     const table = this.#tableOf(kind)
     const known = table.get(text)
     if (known !== undefined) return known
@@ -144,7 +144,7 @@ export class PseudonymTable {
    * alone; if that is too long or not unique, one code for the whole.
    */
   job(id: string): string {
-    if (isKept(id)) return id
+    if (isVerbatim(id)) return id
     let table = this.#known.get('whole job')
     if (!table) this.#known.set('whole job', (table = new Map<string, string>()))
     const known = table.get(id)
@@ -164,7 +164,7 @@ export class PseudonymTable {
 
   /** Pseudonym of one part of a job id. Numbers are jobs at the beginning and users after it. */
   part(text: string, isFirst: boolean, isOnly: boolean): string {
-    if (isKept(text) || (text === '0' && !isFirst)) return text
+    if (isVerbatim(text) || (text === '0' && !isFirst)) return text
     if (this.#given.has(text)) return text
     return this.of(this.#kindOfPart(text, isFirst, isOnly), text)
   }
@@ -204,7 +204,7 @@ export class PseudonymTable {
       if (++n % STEP === 0) yield
       const { parts } = this.#split(id)
       parts.forEach((p, i) => {
-        if (isKept(p) || (p === '0' && i > 0)) return
+        if (isVerbatim(p) || (p === '0' && i > 0)) return
         const kind = this.#kindOfPart(p, i === 0, parts.length === 1)
         let set = found.get(kind)
         if (!set) found.set(kind, (set = new Set()))
@@ -224,8 +224,8 @@ export class PseudonymTable {
     const table = new Map<string, string>()
     this.#known.set(kind, table)
     // Whole job ids are built from their parts.
-    const own = kind === 'job' ? [...(this.#partsOf().get('job') ?? [])].sort() : this.namesOf(kind)
-    for (const [i, text] of own.entries()) {
+    const texts = kind === 'job' ? [...(this.#partsOf().get('job') ?? [])].sort() : this.namesOf(kind)
+    for (const [i, text] of texts.entries()) {
       table.set(text, this.#make(kind, text))
       if (i % STEP === STEP - 1) yield
     }
@@ -256,7 +256,7 @@ export class PseudonymTable {
         const prefix = text.slice(0, text.indexOf('_') + 1)
         return prefix + hexOf(code.slice(digits - 6), 10)
       }
-      if (isStandInRule(text)) return HELPER_PREFIX + hexOf(code.slice(digits - 6), 7)
+      if (isTemporaryRule(text)) return HELPER_PREFIX + hexOf(code.slice(digits - 6), 7)
       return `${text.startsWith(OPERATOR_PREFIX) ? OPERATOR_PREFIX : 'r_'}${code.slice(0, digits)}`.slice(0, RULE_MOST)
     }
     // Names could block a prefix on purpose; too few names can block a shorter one.

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '#tests/any-character.ts'
 import { ENDED_JOBS } from '../adaptbf/ended-jobs.ts'
 import { shortHash } from '../base/hash.ts'
-import { isKept, COMMON_WORDS, NameCollector, type PlainKind } from './names.ts'
+import { isVerbatim, COMMON_WORDS, NameCollector, type PlainKind } from './names.ts'
 import { isWord } from './name-matcher.ts'
 import type { NameKind } from './notebook.ts'
 import { PLAIN } from './redactor.ts'
@@ -17,13 +17,13 @@ const codeBy =
   (kind, text) =>
     [1, 2, 3, 4].map((i) => shortHash(`${key}${i}${kind}\u0000${text}`)).join('')
 
-const bookOf = (names: Partial<Record<PlainKind, readonly string[]>>): NameCollector => {
-  const book = new NameCollector()
-  for (const [kind, all] of Object.entries(names)) for (const name of all) book.add(kind as PlainKind, name)
-  return book
+const collectorOf = (names: Partial<Record<PlainKind, readonly string[]>>): NameCollector => {
+  const collector = new NameCollector()
+  for (const [kind, all] of Object.entries(names)) for (const name of all) collector.add(kind as PlainKind, name)
+  return collector
 }
 const redactorOf = (names: Partial<Record<PlainKind, readonly string[]>>, key = 'k'): Pseudonyms =>
-  makeRedactor(bookOf(names), codeBy(key))
+  makeRedactor(collectorOf(names), codeBy(key))
 
 const plainName = fc.stringMatching(/^[a-z][a-z0-9_-]{1,11}$/)
 const hostile = fc.oneof(
@@ -101,7 +101,7 @@ const fixed = ((): string => {
 
 /** Name that does not occur in the text otherwise. */
 const isTelling = (n: string): boolean =>
-  !isKept(n) && !isProductWord(n) && !isNumber(n) && n.trim() !== '' && /[A-Za-z0-9]/.test(n) && !fixed.includes(n)
+  !isVerbatim(n) && !isProductWord(n) && !isNumber(n) && n.trim() !== '' && /[A-Za-z0-9]/.test(n) && !fixed.includes(n)
 
 function tokenAt(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
@@ -114,7 +114,7 @@ describe('names leave no trace', () => {
   it('none of the names is in what is written, as a word; none of five characters and more at all', () => {
     fc.assert(
       fc.property(site, (s) => {
-        const r = makeRedactor(bookOf(s), codeBy('k'))
+        const r = makeRedactor(collectorOf(s), codeBy('k'))
         const out = everywhere(s, r)
         for (const n of Object.values(s).flat()) {
           if (!isTelling(n)) continue
@@ -129,7 +129,7 @@ describe('names leave no trace', () => {
   it('redacting twice changes nothing', () => {
     fc.assert(
       fc.property(site, (s) => {
-        const r = makeRedactor(bookOf(s), codeBy('k'))
+        const r = makeRedactor(collectorOf(s), codeBy('k'))
         for (const kind of ['job', 'user', 'account', 'exe', 'host', 'cluster'] as const) {
           for (const n of s[kind]) {
             const once = r.name(kind, n)
@@ -150,8 +150,8 @@ describe('names leave no trace', () => {
   it('no two names of a kind share a pseudonym, and each keeps its own', () => {
     fc.assert(
       fc.property(site, (s) => {
-        const a = makeRedactor(bookOf(s), codeBy('k'))
-        const b = makeRedactor(bookOf(s), codeBy('k'))
+        const a = makeRedactor(collectorOf(s), codeBy('k'))
+        const b = makeRedactor(collectorOf(s), codeBy('k'))
         for (const kind of ['job', 'user', 'account', 'exe', 'cluster'] as const) {
           const all = [...new Set(s[kind])]
           const made = all.map((n) => a.name(kind, n))
@@ -165,7 +165,7 @@ describe('names leave no trace', () => {
 
   it('ten thousand names whose codes often collide stay distinct', () => {
     const users = Array.from({ length: 10_000 }, (_, i) => `person${i}`)
-    const r = makeRedactor(bookOf({ user: users }), codeBy('k'))
+    const r = makeRedactor(collectorOf({ user: users }), codeBy('k'))
     expect(new Set(users.map((u) => r.name('user', u))).size).toBe(users.length)
   })
 
@@ -199,7 +199,7 @@ describe('forms', () => {
     expect(r.name('job', '4690')).toBe(r.name('job', '4690.python.u1021').split('.')[0])
     fc.assert(
       fc.property(jobId, (id) => {
-        if (!isKept(id)) expect(redactorOf({ job: [id] }).name('job', id)).toMatch(/^[A-Za-z0-9._-]{1,31}$/)
+        if (!isVerbatim(id)) expect(redactorOf({ job: [id] }).name('job', id)).toMatch(/^[A-Za-z0-9._-]{1,31}$/)
       }),
     )
   })
@@ -212,7 +212,7 @@ describe('forms', () => {
     expect(r.text('gone: ab_7f46243a33')).not.toContain('7f46243a33')
     fc.assert(
       fc.property(hostile, (n) => {
-        if (!isKept(n)) expect(r.name('rule', n)).toMatch(/^[A-Za-z0-9_]{1,15}$/)
+        if (!isVerbatim(n)) expect(r.name('rule', n)).toMatch(/^[A-Za-z0-9_]{1,15}$/)
       }),
     )
   })
@@ -309,6 +309,22 @@ describe('free text', () => {
     )
     expect(r.text('12 jobs, 4690 of 4711 locks')).toBe('12 jobs, 4690 of 4711 locks')
     expect(r.text('job 99999 is not known here')).not.toContain('99999')
+  })
+
+  it('in prose a known job number on its own is a job, with a unit it is a figure', () => {
+    const r = redactorOf({ job: ['4690', '4711.bwa.u884', '57.cp.u1'] })
+    const job = r.name('job', '4690')
+    const other = r.name('job', '4711')
+    expect(r.prose(`4690 floods OST0003, (4711) waits; hog: 4690, 4711's writes`)).toBe(
+      `${job} floods OST0003, (${other}) waits; hog: ${job}, ${other}'s writes`,
+    )
+    const figures =
+      'at 4690 RPC/s, 4711 locks, 4690 MB/s, 4711 %, rate=4690, 4690.5, 4,690, 12:4711, 57 targets, since 2026'
+    expect(r.prose(figures)).toBe(figures)
+    expect(r.prose(r.prose('4690 and 4711'))).toBe(`${job} and ${other}`)
+    expect(r.findings('4690 floods it', true)).toEqual([{ from: '4690', to: job }])
+    // Commands and readings consist of figures.
+    expect(r.text('4690 ref 4711')).toBe('4690 ref 4711')
   })
 
   it('short names are words: an exe called cp leaves a cpu alone', () => {

@@ -12,7 +12,8 @@ const NID = /^([^@\s]+)@([a-z][a-z0-9]*)$/
 const NETS = /^(?:lo|tcp|o2ib|gni|kfi|ptlf|efa|bxi3f|elan|ra|mx|viblnd|openib|iib)\d*$/
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
 const IPV6 = /^[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}$/i
-const HEADS = 4_095
+/** Number of /16 networks of 240.0.0.0/4 used for pseudonyms. */
+const PREFIXES_MAX = 4_095
 
 export const isIpv4 = (text: string): boolean => IPV4.test(text) && text.split('.').every((o) => Number(o) <= 255)
 
@@ -23,21 +24,24 @@ export function isAddress(text: string): boolean {
   return isIpv4(text) || (IPV6.test(text) && text.includes('::')) || (IPV6.test(text) && text.split(':').length === 8)
 }
 
-const isOurs = (first: string): boolean => Number(first) >= 240
+const isPseudonym = (first: string): boolean => Number(first) >= 240
 
 export class Addresses {
-  readonly #standIns: PseudonymTable
-  readonly #heads = new Map<string, string>()
+  readonly #pseudonyms: PseudonymTable
+  /** Pseudonyms of the first two octets. */
+  readonly #prefixes = new Map<string, string>()
   readonly #taken = new Set<string>()
+  /** Tables of the Feistel rounds, by preceding octets. */
   readonly #rounds = new Map<string, readonly number[][]>()
   /** Patterns that may match other addresses than before. */
   inexact = 0
 
-  constructor(standIns: PseudonymTable) {
-    this.#standIns = standIns
-    for (const text of [...standIns.names.of('address')].sort()) this.of(text)
+  constructor(pseudonyms: PseudonymTable) {
+    this.#pseudonyms = pseudonyms
+    for (const text of [...pseudonyms.names.of('address')].sort()) this.of(text)
   }
 
+  /** Returns the pseudonym of an address or pattern; its network type (`@tcp`) is kept. */
   of(text: string): string {
     const nid = NID.exec(text)
     if (!nid) return this.#host(text)
@@ -50,37 +54,37 @@ export class Addresses {
     const [address, bits] = slash > 0 && !text.includes('[') ? [text.slice(0, slash), text.slice(slash)] : [text, '']
     if (address.includes(':')) {
       if (bits !== '') this.inexact++
-      const code = this.#standIns.code('host', address.toLowerCase())
+      const code = this.#pseudonyms.code('host', address.toLowerCase())
       const groups = [0, 4, 8, 12].map((at) => hex4(code.slice(at, at + 4)))
       return address.toLowerCase().startsWith('2001:db8::') ? text : `2001:db8::${groups.join(':')}${bits}`
     }
-    if (/^\d+$/.test(address)) return this.#standIns.of('id', address)
+    if (/^\d+$/.test(address)) return this.#pseudonyms.of('id', address)
     const octets = address.split(/\.(?![^[]*\])/)
     if (octets.length !== 4) {
-      if (!/^[\d.*[\]/,-]+$/.test(address)) return this.#standIns.of('host', address) + bits
+      if (!/^[\d.*[\]/,-]+$/.test(address)) return this.#pseudonyms.of('host', address) + bits
       this.inexact++
       return `240.${this.#octet(address, 0)}.0.0${bits}`
     }
     const [a, b, c, d] = octets as [string, string, string, string]
-    if (octets.every((o) => o === '*') || isOurs(a)) return text
+    if (octets.every((o) => o === '*') || isPseudonym(a)) return text
     if (bits !== '' && !['/16', '/24', '/32'].includes(bits)) this.inexact++
     if (!isPlain(a) || !isPlain(b)) this.inexact++
-    const head = `${a}.${b}`
-    return `${this.#head(head)}.${this.#octetAt(head, c)}.${this.#octetAt(`${head}.${c}`, d)}${bits}`
+    const prefix = `${a}.${b}`
+    return `${this.#prefix(prefix)}.${this.#octetAt(prefix, c)}.${this.#octetAt(`${prefix}.${c}`, d)}${bits}`
   }
 
-  #head(head: string): string {
-    const known = this.#heads.get(head)
+  #prefix(octets: string): string {
+    const known = this.#prefixes.get(octets)
     if (known !== undefined) return known
-    const code = this.#standIns.code('host', `network ${head}`)
-    let value = [...code.slice(0, 8)].reduce((n, c) => (n * 36 + parseInt(c, 36)) % HEADS, 0)
+    const code = this.#pseudonyms.code('host', `network ${octets}`)
+    let value = [...code.slice(0, 8)].reduce((n, c) => (n * 36 + parseInt(c, 36)) % PREFIXES_MAX, 0)
     // If there are more networks than prefixes, the excess ones share the last prefix; they are indistinguishable then, and
     // counted.
-    for (let i = 0; i < HEADS && this.#taken.has(String(value)); i++) value = (value + 1) % HEADS
+    for (let i = 0; i < PREFIXES_MAX && this.#taken.has(String(value)); i++) value = (value + 1) % PREFIXES_MAX
     if (this.#taken.has(String(value))) this.inexact++
     this.#taken.add(String(value))
     const made = `${240 + (value >> 8)}.${value & 255}`
-    this.#heads.set(head, made)
+    this.#prefixes.set(octets, made)
     return made
   }
 
@@ -95,7 +99,7 @@ export class Addresses {
     let rounds = this.#rounds.get(prefix)
     if (!rounds) {
       rounds = [0, 1, 2, 3].map((r) => {
-        const code = this.#standIns.code('host', `octet ${r} ${prefix}`)
+        const code = this.#pseudonyms.code('host', `octet ${r} ${prefix}`)
         return Array.from({ length: 16 }, (_, i) => parseInt(code[i] as string, 36) & 15)
       })
       this.#rounds.set(prefix, rounds)

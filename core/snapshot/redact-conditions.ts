@@ -10,7 +10,7 @@ import type { Addresses } from './redact-address.ts'
 import { isAddress } from './redact-address.ts'
 import { starPattern } from '../base/star-pattern.ts'
 import { splitJob, pseudonymSeparator } from './job-parts.ts'
-import { isKept } from './names.ts'
+import { isVerbatim } from './names.ts'
 import type { PseudonymTable } from './pseudonym-table.ts'
 
 const FIELDS = ['jobid', 'nid', 'uid', 'gid', 'projid', 'opcode', 'nodemap'] as const
@@ -22,7 +22,7 @@ const OPCODE = /^(?:ost|mds|ldlm|mgs|obd|llog|quota|sec|out|seq|fld)_[a-z0-9_]+$
 const CHECKS_MOST = 256
 
 /** Balanced braces. */
-const WHOLE = /^[^{}]*(?:\{[^{}]*\}[^{}]*)*$/
+const BALANCED = /^[^{}]*(?:\{[^{}]*\}[^{}]*)*$/
 const LIST = /(?:(?<![A-Za-z_])([A-Za-z_]{1,32})(\s{0,8}=\s{0,8}))?\{([^{}]*)\}/g
 
 /** Items of conditions by field; the field is empty for a bare list. */
@@ -35,20 +35,20 @@ export function itemsOf(text: string): { readonly field: string; readonly item: 
 }
 
 export class ConditionRedactor {
-  readonly #standIns: PseudonymTable
+  readonly #pseudonyms: PseudonymTable
   readonly #addresses: Addresses
   readonly #patterns = new Map<string, string>()
   /** Number of job id patterns that match, or may match, other jobs than before. */
   inexact = 0
   #checked = 0
 
-  constructor(standIns: PseudonymTable, addresses: Addresses) {
-    this.#standIns = standIns
+  constructor(pseudonyms: PseudonymTable, addresses: Addresses) {
+    this.#pseudonyms = pseudonyms
     this.#addresses = addresses
   }
 
   of(text: string): string {
-    if (!WHOLE.test(text)) return this.#broken(text)
+    if (!BALANCED.test(text)) return this.#broken(text)
     let out = ''
     let from = 0
     for (const m of text.matchAll(LIST)) {
@@ -75,51 +75,51 @@ export class ConditionRedactor {
   }
 
   #item(field: string, item: string): string {
-    if (isKept(item) || OPCODE.test(item)) return item
+    if (isVerbatim(item) || OPCODE.test(item)) return item
     if (field === 'nid' || (field !== 'jobid' && isAddress(item))) {
       return item === '255.255.255.255@tcp' ? item : this.#addresses.of(item)
     }
     if (field === 'uid' || field === 'gid' || field === 'projid') {
       // 0 is root; the last two are the reserved ids.
-      return /^0+$|^429496729[45]$/.test(item) ? item : this.#standIns.of('id', item)
+      return /^0+$|^429496729[45]$/.test(item) ? item : this.#pseudonyms.of('id', item)
     }
-    if (field === 'nodemap') return this.#standIns.of('nodemap', item)
+    if (field === 'nodemap') return this.#pseudonyms.of('nodemap', item)
     return this.#jobs(item)
   }
 
   #jobs(item: string): string {
-    if (!item.includes('*')) return this.#standIns.job(item)
+    if (!item.includes('*')) return this.#pseudonyms.job(item)
     const known = this.#patterns.get(item)
     if (known !== undefined) return known
-    const { made, isWhole } = this.#pattern(item)
+    const { made, isExact } = this.#pattern(item)
     if (!this.#patterns.has(made)) this.#patterns.set(made, made)
     this.#patterns.set(item, made)
-    if (item !== '*' && !(isWhole && this.#matchesAlike(item, made))) this.inexact++
+    if (item !== '*' && !(isExact && this.#matchesAlike(item, made))) this.inexact++
     return made
   }
 
-  #pattern(item: string): { made: string; isWhole: boolean } {
-    const { parts, separators } = splitJob(item, this.#standIns.isPart)
-    let isWhole = true
+  #pattern(item: string): { made: string; isExact: boolean } {
+    const { parts, separators } = splitJob(item, this.#pseudonyms.isPart)
+    let isExact = true
     let made = ''
     parts.forEach((part, i) => {
-      if (!part.includes('*')) made += this.#standIns.part(part, i === 0, false)
+      if (!part.includes('*')) made += this.#pseudonyms.part(part, i === 0, false)
       else {
         const literals = part.split('*')
-        if (literals.some((l) => l !== '' && !this.#standIns.isGiven(l))) isWhole = false
-        made += literals.map((l) => (l === '' ? l : this.#standIns.part(l, i === 0, false))).join('*')
+        if (literals.some((l) => l !== '' && !this.#pseudonyms.isGiven(l))) isExact = false
+        made += literals.map((l) => (l === '' ? l : this.#pseudonyms.part(l, i === 0, false))).join('*')
       }
       if (i < separators.length) made += pseudonymSeparator(separators[i] as string)
     })
-    return { made, isWhole }
+    return { made, isExact }
   }
 
   #matchesAlike(item: string, made: string): boolean {
     if (++this.#checked > CHECKS_MOST) return false
     const before = starPattern(item)
     const after = starPattern(made)
-    for (const id of this.#standIns.names.of('job')) {
-      if (before(id) !== after(this.#standIns.job(id))) return false
+    for (const id of this.#pseudonyms.names.of('job')) {
+      if (before(id) !== after(this.#pseudonyms.job(id))) return false
     }
     return true
   }

@@ -7,7 +7,7 @@ import type { PlainKind } from './names.ts'
 /** Kind of a field: a kind of name, a term of the product, conditions of a rule, or free text. */
 export type FieldKind = PlainKind | 'kept' | 'free'
 
-/** By `parent.field`, then by field alone. */
+/** Kinds of fields by `parent.field`, then by field alone. */
 export const DOCUMENT_FIELDS: ReadonlyMap<string, FieldKind> = new Map<string, FieldKind>([
   // Locks
   ...(

@@ -12,24 +12,24 @@ const cut = (text: string, most: number): string => (text.length <= most ? text 
 const short = (text: string): string => cut(text, 512)
 
 const BY_KIND: { readonly [K in Cell['kind']]: (cell: Of<K>, r: Redactor) => Of<K> } = {
-  note: (c, r) => ({ ...c, text: cut(r.text(c.text), 20_000) }),
+  note: (c, r) => ({ ...c, text: cut(r.prose(c.text), 20_000) }),
   chart: (c, r) => ({
     ...c,
-    title: short(r.text(c.title)),
+    title: short(r.prose(c.title)),
     unit: cut(r.text(c.unit), 32),
     place: { kind: c.place.kind, names: c.place.names.map((n) => short(r.name(c.place.kind, n))) },
     series: c.series.map((s) => ({
       ...s,
       label: { kind: s.label.kind, text: short(r.name(s.label.kind, s.label.text)) },
     })),
-    limit: c.limit && { ...c.limit, label: short(r.text(c.limit.label)) },
-    marks: c.marks.map((m) => ({ ...m, text: short(r.text(m.text)) })),
+    limit: c.limit && { ...c.limit, label: short(r.prose(c.limit.label)) },
+    marks: c.marks.map((m) => ({ ...m, text: short(r.prose(m.text)) })),
     of: provenance(c.of, r),
   }),
   table: (c, r) => ({
     ...c,
-    title: short(r.text(c.title)),
-    columns: c.columns.map((col) => ({ ...col, label: cut(r.text(col.label), 64), unit: cut(r.text(col.unit), 32) })),
+    title: short(r.prose(c.title)),
+    columns: c.columns.map((col) => ({ ...col, label: cut(r.prose(col.label), 64), unit: cut(r.text(col.unit), 32) })),
     rows: c.rows.map((row) => ({
       ...row,
       name: { kind: row.name.kind, text: short(r.name(row.name.kind, row.name.text)) },
@@ -38,7 +38,7 @@ const BY_KIND: { readonly [K in Cell['kind']]: (cell: Of<K>, r: Redactor) => Of<
   }),
   diff: (c, r) => ({
     ...c,
-    title: short(r.text(c.title)),
+    title: short(r.prose(c.title)),
     lines: c.lines.map((l) => ({
       ...l,
       name: short(r.name('rule', l.name)),
@@ -48,10 +48,10 @@ const BY_KIND: { readonly [K in Cell['kind']]: (cell: Of<K>, r: Redactor) => Of<
   }),
   verdict: (c, r) => ({
     ...c,
-    title: short(r.text(c.title)),
-    parts: c.parts.map((p) => ({ ...p, text: cut(r.text(p.text), 2_000) })),
-    detail: cut(r.text(c.detail), 2_000),
-    unknown: c.unknown.map((u) => cut(r.text(u), 1_000)),
+    title: short(r.prose(c.title)),
+    parts: c.parts.map((p) => ({ ...p, text: cut(r.prose(p.text), 2_000) })),
+    detail: cut(r.prose(c.detail), 2_000),
+    unknown: c.unknown.map((u) => cut(r.prose(u), 1_000)),
     of: provenance(c.of, r),
   }),
   transcript: (c, r) => ({
@@ -59,11 +59,15 @@ const BY_KIND: { readonly [K in Cell['kind']]: (cell: Of<K>, r: Redactor) => Of<
     lines: c.lines.map((l) => ({
       ...l,
       where: short(r.name('host', l.where)),
-      text: cut(r.text(l.text), 8_192),
+      text: cut(isProse(l.kind) ? r.prose(l.text) : r.text(l.text), 8_192),
     })),
     of: provenance(c.of, r),
   }),
 }
+
+/** Commands and their results consist of figures; choices of operators and pasted text may name a job by its number. */
+export const isProse = (kind: Of<'transcript'>['lines'][number]['kind']): boolean =>
+  kind === 'mode' || kind === 'pasted'
 
 const redactCell = <K extends Cell['kind']>(cell: Of<K>, r: Redactor): Of<K> => BY_KIND[cell.kind](cell, r)
 
@@ -72,16 +76,16 @@ export function redactIncident(incident: Incident, r: Redactor): Incident {
   if (!r.isOn) return incident
   return {
     ...incident,
-    title: cut(r.text(incident.title), 200),
+    title: cut(r.prose(incident.title), 200),
     source: {
       ...incident.source,
       cluster: short(r.name('cluster', incident.source.cluster)),
-      scenario: incident.source.scenario === null ? null : cut(r.text(incident.source.scenario), 200),
+      scenario: incident.source.scenario === null ? null : cut(r.prose(incident.source.scenario), 200),
     },
     author: short(r.name('user', incident.author)),
     alert: incident.alert && {
       ...incident.alert,
-      text: cut(r.text(incident.alert.text), 2_000),
+      text: cut(r.prose(incident.alert.text), 2_000),
       where: short(r.name('host', incident.alert.where)),
     },
     cells: incident.cells.map((c) => redactCell(c, r)),

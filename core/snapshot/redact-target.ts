@@ -8,10 +8,10 @@ const TARGET =
 export const filesystemOf = (target: string): string | undefined => TARGET.exec(target)?.[2]
 
 /** @param rest  replacement for the text after the index: `_UUID`, `-osc-ffff8801`. */
-export function targetPseudonym(standIns: PseudonymTable, target: string, rest: (text: string) => string): string {
-  if (standIns.isGiven(target) || target === 'MGS') return target
+export function targetPseudonym(pseudonyms: PseudonymTable, target: string, rest: (text: string) => string): string {
+  if (pseudonyms.isGiven(target) || target === 'MGS') return target
   const m = TARGET.exec(target)
-  if (!m) return standIns.of('target', target)
+  if (!m) return pseudonyms.of('target', target)
   const [, before, fs, which, after] = m as unknown as [string, string, string, string, string]
-  return `${before}${standIns.of('filesystem', fs)}-${which}${/^(?:_UUID)?$/.test(after) ? after : rest(after)}`
+  return `${before}${pseudonyms.of('filesystem', fs)}-${which}${/^(?:_UUID)?$/.test(after) ? after : rest(after)}`
 }

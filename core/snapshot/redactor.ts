@@ -14,8 +14,10 @@ export interface Redactor {
   name(kind: NameKind, text: string): string
   /** Conditions of a rule with the items of jobid, nid, uid and gid replaced; the result is still a rule. */
   conditions(text: string): string
-  /** Free text with every known name replaced. */
+  /** Free text with every known name replaced. Bare numbers stay: commands and readings consist of figures. */
   text(text: string): string
+  /** Sentence of a person or of Sluice: as `text`, and a bare number that is a known job is replaced, too. */
+  prose(text: string): string
   /** JSON document with its strings treated as free text; numbers and keys stay. */
   json(value: unknown): unknown
 }
@@ -26,5 +28,6 @@ export const PLAIN: Redactor = {
   name: (_, text) => text,
   conditions: (text) => text,
   text: (text) => text,
+  prose: (text) => text,
   json: (value) => value,
 }

@@ -3,6 +3,7 @@
  * display precision, names are display names (odd ones escaped); times are Unix ms on the source's clock, null is a gap.
  */
 import * as z from 'zod'
+import { COLORS } from '../base/categorical-color.ts'
 
 export const REPLAY_FORMAT = 1
 /** Limits of a page, which a browser on any machine must open. */
@@ -10,7 +11,7 @@ export const INSTANTS_MOST = 600
 export const JOBS_MOST = 40
 export const TARGETS_MOST = 512
 export const RULES_MOST = 400
-export const STANDS_MOST = 4_000
+export const STATES_MOST = 4_000
 export const EVENTS_MOST = 500
 
 const ms = z.number()
@@ -49,10 +50,10 @@ export const replayData = z.object({
   /** Time ranges without samples. */
   gaps: z.array(z.object({ fromMs: ms, toMs: ms, why: long })).max(1_000),
   cluster: columns(CLUSTER_MEASURES),
-  /** By node, then by name. */
+  /** Targets by node, then by name. */
   targets: z.array(z.object({ name, node: name, ...columns(TARGET_MEASURES).shape })).max(TARGETS_MOST),
   targetsMore: count,
-  /** By mean RPC/s, descending. ink: chart color 1 to 7, 0: gray. */
+  /** Jobs by mean RPC/s, descending. ink: color of the job, 1 to 14, 0: gray. */
   jobs: z
     .array(
       z.object({
@@ -60,7 +61,7 @@ export const replayData = z.object({
         user: name,
         account: name,
         nodes: count.nullable(),
-        ink: z.number().int().min(0).max(7),
+        ink: z.number().int().min(0).max(COLORS),
         mean: z.number().nullable(),
         ...columns(JOB_MEASURES).shape,
       }),
@@ -77,7 +78,7 @@ export const replayData = z.object({
         name,
         conditions: long,
         rate: z.number(),
-        stood: z.array(z.tuple([count, count, ms, ms.nullable()])).max(STANDS_MOST),
+        stood: z.array(z.tuple([count, count, ms, ms.nullable()])).max(STATES_MOST),
       }),
     )
     .max(RULES_MOST),
@@ -101,10 +102,3 @@ export const replayData = z.object({
 export type ReplayData = z.infer<typeof replayData>
 export type ReplayJob = ReplayData['jobs'][number]
 export type ReplayTarget = ReplayData['targets'][number]
-
-/** Value of a column at an instant; null: a gap. */
-export const valueAt = (of: Column, i: number): number | null => (Array.isArray(of) ? (of[i] ?? null) : of)
-
-/** All values of a column. */
-export const valuesOf = (of: Column, n: number): (number | null)[] =>
-  Array.isArray(of) ? [...of] : Array.from({ length: n }, () => of)

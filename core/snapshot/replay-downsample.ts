@@ -1,7 +1,10 @@
 /** Downsampling for the page: means over consecutive samples, rounded to display precision. A gap stays a gap. */
 import type { Column } from './replay-data.ts'
 
-/** Rounds counts as in tables: whole numbers; below ten one decimal, to distinguish small values from zero. */
+/**
+ * Rounds counts as in tables: whole numbers; below ten one decimal, to distinguish small values from zero; from 100,000 on four
+ * significant digits. Null if not finite, as in the functions below.
+ */
 export function rounded(value: number): number | null {
   if (!Number.isFinite(value)) return null
   const size = Math.abs(value)
@@ -9,7 +12,7 @@ export function rounded(value: number): number | null {
   return size >= 10 ? Math.round(value) : Math.round(value * 10) / 10
 }
 
-/** Rounds times to three significant digits. */
+/** Rounds times to three significant digits: whole from 100 on, to thousandths below 1. */
 export function roundedTime(value: number): number | null {
   if (!Number.isFinite(value)) return null
   const size = Math.abs(value)
@@ -17,7 +20,7 @@ export function roundedTime(value: number): number | null {
   return Math.round(value * steps) / steps
 }
 
-/** Rounds bytes/s to the display step of `0.1 MB/s`, finer below. */
+/** Rounds bytes/s to 10 kB/s, a tenth of the display step `0.1 MB/s`; below 1 MB/s to 1 kB/s. */
 export const roundedBytes = (value: number): number | null =>
   Number.isFinite(value)
     ? Math.round(value / (Math.abs(value) < 1e6 ? 1e3 : 1e4)) * (Math.abs(value) < 1e6 ? 1e3 : 1e4)
@@ -28,7 +31,7 @@ export const roundedShare = (value: number): number | null =>
   Number.isFinite(value) ? Math.round(value * 100) / 100 : null
 
 /** Rounds tokens to whole numbers. */
-export const roundedWhole = (value: number): number | null => (Number.isFinite(value) ? Math.round(value) : null)
+export const roundedTokens = (value: number): number | null => (Number.isFinite(value) ? Math.round(value) : null)
 
 /** Mapping of times to output times, each the mean of `meanOf` of them. */
 export interface Downsampled {

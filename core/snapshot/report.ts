@@ -2,10 +2,11 @@
 import { formatClock, formatDate, formatInstant } from '../base/clock-text.ts'
 import { formatBytes, formatNumber, formatRate, formatSigned, formatSpan, plural } from '../base/figure-text.ts'
 import { plainLines } from '../base/plain-text.ts'
+import { valuesOf } from './column.ts'
 import { mdFence, mdLines, mdTable, mdText } from './markdown-text.ts'
 import type { Cell, ChartCell, DiffCell, Incident, TableCell, TranscriptCell, VerdictCell } from './notebook.ts'
 import { titleOf, type PageFacts } from './page-facts.ts'
-import { valuesOf, type Column, type ReplayData } from './replay-data.ts'
+import type { Column, ReplayData } from './replay-data.ts'
 
 /** Row limits of the report's tables; the CSVs have all rows. */
 const JOBS = 20
@@ -98,6 +99,9 @@ function cellOf(cell: Cell): string[] {
   return [...head, body(), ...of, '']
 }
 
+/** Status of an incident as text: `exercise` is that of an emulated cluster. */
+export const statusText = (status: Incident['status']): string => (status === 'exercise' ? 'emulated' : status)
+
 const spanText = (fromMs: number, toMs: number): string =>
   `${formatDate(fromMs)} ${formatClock(fromMs)} to ${formatClock(toMs)} UTC`
 
@@ -105,8 +109,8 @@ const spanText = (fromMs: number, toMs: number): string =>
 const item = (name: string, text: string): string => `- ${name}: ${text}`
 
 const CHAIN = {
-  original: 'as it was written',
-  rehashed: 'made anew over the redacted records',
+  original: 'original',
+  rehashed: 'recomputed over the redacted records',
 } as const
 
 /** Description of the source: kind, and scenario and seed if emulated. */
@@ -124,9 +128,9 @@ function headOf(facts: PageFacts): string[] {
   return [
     `# ${id ? `${id} ` : ''}${mdText(titleOf(facts))}`,
     '',
-    '**RECORDED.** Nothing in here is live.',
+    '**RECORDED.** Not live data.',
     '',
-    ...(status ? [item('Status', status)] : []),
+    ...(status ? [item('Status', statusText(status))] : []),
     ...(incident ? [item('Opened by', `${mdText(incident.author)}, ${formatInstant(incident.createdMs)} UTC`)] : []),
     ...(incident?.alert
       ? [
@@ -138,26 +142,26 @@ function headOf(facts: PageFacts): string[] {
       : []),
     item('Cluster', `${mdText(m.source.cluster)} (${mdText(sourceText(m))})`),
     item(
-      'Span',
+      'Range',
       `${formatInstant(span.fromMs)} to ${formatInstant(span.toMs)} UTC, ${formatSpan(span.toMs - span.fromMs)}`,
     ),
     item('Samples', mdText(samplesText(m))),
-    item('Names', m.redaction === 'pseudonyms' ? 'pseudonyms' : 'as they are: nothing was redacted'),
+    item('Names', m.redaction === 'pseudonyms' ? 'pseudonyms' : 'not redacted'),
     item('Written by', `Sluice ${mdText(m.version)}`),
     '',
   ]
 }
 
-/** `12 servers, 52 targets, 400 jobs (40 with all samples), 600 instants, raw`. */
+/** `12 servers, 52 targets, 400 jobs (40 with all samples), 600 samples, raw`. */
 export const samplesText = (m: PageFacts['manifest']): string => {
   const { servers, targets, jobs, jobsWhole, instants, tier } = m.samples
-  const whole = jobsWhole < jobs ? ` (${formatNumber(jobsWhole)} with all their samples)` : ''
-  return `${plural(servers, 'server')}, ${plural(targets, 'target')}, ${plural(jobs, 'job')}${whole}, ${plural(instants, 'instant')}, ${tier}`
+  const complete = jobsWhole < jobs ? ` (${formatNumber(jobsWhole)} with all their samples)` : ''
+  return `${plural(servers, 'server')}, ${plural(targets, 'target')}, ${plural(jobs, 'job')}${complete}, ${plural(instants, 'sample')}, ${tier}`
 }
 
 /** Summary of the audit, one sentence. */
 export const auditText = (audit: NonNullable<PageFacts['manifest']['audit']>): string =>
-  `${plural(audit.records, 'record')}, #${audit.from} to #${audit.to}; chain ${CHAIN[audit.chain]}, ${audit.verified ? 'verified when it was copied' : 'it did NOT hold when it was copied'}; head ${audit.head}`
+  `${plural(audit.records, 'record')}, #${audit.from} to #${audit.to}; chain ${CHAIN[audit.chain]}, ${audit.verified ? 'verified when it was copied' : 'INVALID when it was copied'}; head ${audit.head}`
 
 function figures(data: ReplayData): string[] {
   const n = data.t.length
@@ -182,7 +186,7 @@ function figures(data: ReplayData): string[] {
       ],
     ),
     '',
-    `${data.meanOf > 1 ? `Means of ${data.meanOf} samples of` : 'Samples of'} tier ${data.tier}, ${plural(n, 'instant')}.`,
+    `${plural(n, 'point')}, each ${data.meanOf > 1 ? `the mean of ${data.meanOf} samples` : 'one sample'} of tier ${data.tier}.`,
     '',
   ]
 }
@@ -202,17 +206,17 @@ function jobs(data: ReplayData): string[] {
       formatNumber(mean(j.mdops), 0),
     ])
   const rest = data.jobs.length - rows.length + data.other.jobs
-  if (rows.length === 0) return ['No job was seen.', '']
+  if (rows.length === 0) return ['No jobs.', '']
   const head = [number('RPC/s'), number('read, MB/s'), number('write, MB/s'), number('metadata, op/s')]
   return [
-    mdTable([{ text: 'job, means of the span' }, { text: 'user' }, ...head], rows),
+    mdTable([{ text: 'job, means over the range' }, { text: 'user' }, ...head], rows),
     '',
     ...(rest > 0 ? [`${plural(rest, 'more job')}: csv/jobs.csv.`, ''] : []),
   ]
 }
 
 function events(data: ReplayData): string[] {
-  if (data.events.length === 0) return ['None was kept.', '']
+  if (data.events.length === 0) return ['No events.', '']
   const shown = data.events.slice(0, EVENTS)
   const more = data.events.length - shown.length + data.eventsMore
   return [
@@ -225,7 +229,7 @@ function events(data: ReplayData): string[] {
 }
 
 function integrity({ manifest, sealed }: PageFacts): string[] {
-  const audit = manifest.audit ? [`- Audit: ${auditText(manifest.audit)}`] : ['- Audit: none in it']
+  const audit = manifest.audit ? [`- Audit: ${auditText(manifest.audit)}`] : ['- Audit: not included']
   return [
     '- Every byte is checked by `sluice snapshot verify FILE.zip`; manifest.json names the SHA-256 of each member.',
     ...sealed.map(
@@ -263,10 +267,8 @@ export function reportMarkdown(facts: PageFacts, data: ReplayData | null): strin
             mdFence(plainLines(rules.after)),
             '',
           ],
-    ['## What is missing', ''],
-    manifest.missing.length === 0
-      ? ['Nothing that was kept of the span.', '']
-      : [...manifest.missing.map((m) => `- ${mdText(m)}`), ''],
+    ['## Missing data', ''],
+    manifest.missing.length === 0 ? ['None.', ''] : [...manifest.missing.map((m) => `- ${mdText(m)}`), ''],
     ['## Integrity', '', ...integrity(facts)],
   )
 }

@@ -1,6 +1,7 @@
 /** Standard charts of every bundle besides those of its notebook: activity of the whole source over the time range. */
+import { valuesOf } from './column.ts'
 import type { PageFacts } from './page-facts.ts'
-import { valuesOf, type Column, type ReplayData } from './replay-data.ts'
+import type { Column, ReplayData } from './replay-data.ts'
 import type { ChartCell } from './notebook.ts'
 
 /** Number of jobs shown individually in bytes by job; the rest is aggregated. */
@@ -32,11 +33,9 @@ export function bytesByJob(data: ReplayData): Series[] {
   const rest = summed(data.other.readBps, data.other.writeBps, n)
   for (const { values } of order.slice(shown.length))
     values.forEach((v, i) => (rest[i] = v === null ? (rest[i] ?? null) : (rest[i] ?? 0) + v))
-  const taken = new Set(shown.map(({ job }) => job.ink))
-  const free = [1, 2, 3, 4, 5, 6, 7].filter((ink) => !taken.has(ink))
   const series = shown.map(({ job, values }): Series => ({
     label: { kind: 'job', text: job.name.slice(0, 512) },
-    ink: job.ink || (free.shift() ?? 0),
+    ink: job.ink,
     area: true,
     values,
   }))
@@ -44,7 +43,7 @@ export function bytesByJob(data: ReplayData): Series[] {
   return isAny ? [...series, { label: { kind: 'text', text: 'other' }, ink: 0, area: true, values: rest }] : series
 }
 
-/** Means of consecutive values, at most `most` of them; gaps are ignored unless all values are gaps. */
+/** Means of every `each` consecutive values; gaps are ignored unless all of them are gaps. */
 function thinned(values: readonly (number | null)[], each: number): (number | null)[] {
   return Array.from({ length: Math.ceil(values.length / each) }, (_, k) => {
     const known = values.slice(k * each, (k + 1) * each).filter((v): v is number => v !== null)
@@ -81,8 +80,8 @@ export function standardCharts(data: ReplayData, facts: PageFacts, most = Infini
     limit: null,
     marks: [],
   })
-  const one = (label: string, column: Column, ink: number): Series[] => [
-    { label: { kind: 'text', text: label }, ink, area: true, values: valuesOf(column, n) },
+  const one = (label: string, column: Column, color: number): Series[] => [
+    { label: { kind: 'text', text: label }, ink: color, area: true, values: valuesOf(column, n) },
   ]
   return [
     chart('rpcs', 'Total RPCs', 'RPC/s', one('all jobs', data.cluster.rpcs, 1)),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BucketTerms, nsPerToken, TokenBucket, tokensGrown, type BucketSetting } from './bucket.ts'
 
-/** Independent implementation of the dequeue arithmetic of the fact sheet, in unbounded integers. */
+/** Independent implementation of the dequeue arithmetic of spec/lustre, in unbounded integers. */
 class Oracle {
   n: bigint
   c: bigint

@@ -26,13 +26,13 @@ export interface ItemContext {
 
 type ReadItems = (items: readonly Piece[], context: ItemContext) => Result<Match, RuleFault>
 
-const caution = (p: Piece, why: string, isOurs = false): RuleFault => ({
+const caution = (p: Piece, why: string, isMishandled = false): RuleFault => ({
   errno: 'EINVAL',
   at: p.at,
   length: p.text.length,
   why,
   part: 'conditions',
-  ...(isOurs ? { ours: true } : {}),
+  ...(isMishandled ? { isMishandled: true } : {}),
 })
 
 const readJobIds: ReadItems = (items, context) => {
@@ -69,7 +69,7 @@ const readOpcodes: ReadItems = (items, { rules, caution: warn }) => {
       return fault(item.at, item.text.length, `unknown opcode ${shown(item.text)}${nearest(item.text, known)}`)
     }
     if (number >= UNSAFE_OPCODE) {
-      warn(caution(item, `${item.text} is RPC ${number}: servers write outside their map of RPCs for it`, true))
+      warn(caution(item, `${item.text} is RPC ${number}: servers write outside their opcode map for it`, true))
     }
     names.add(item.text)
   }
@@ -83,12 +83,12 @@ const readIds =
     for (const item of items) {
       const n = rules.readsCNumbers ? kernelNumber(item.text, 0) : kernelU32(item.text, false)
       if (n === undefined) {
-        return fault(item.at, item.text.length, `${shown(item.text)} is no id, expected one number`)
+        return fault(item.at, item.text.length, `${shown(item.text)} is not an id, expected a number`)
       }
-      const kept = Number(BigInt.asUintN(32, BigInt(n)))
-      if (BigInt(kept) !== BigInt(n)) warn(caution(item, `${shown(item.text)} is cut to 32 bits and means ${kept}`))
-      else if (/^\+?0[0-7]+$/.test(item.text)) warn(caution(item, `${item.text} is octal and means ${kept}`))
-      ids.add(kept)
+      const id = Number(BigInt.asUintN(32, BigInt(n)))
+      if (BigInt(id) !== BigInt(n)) warn(caution(item, `${shown(item.text)} is truncated to 32 bits and means ${id}`))
+      else if (/^\+?0[0-7]+$/.test(item.text)) warn(caution(item, `${item.text} is octal and means ${id}`))
+      ids.add(id)
     }
     return ok((r) => ids.has(id(r) ?? UNKNOWN_ID))
   }

@@ -93,7 +93,7 @@ describe('ids', () => {
       '18446744073709551616',
       '1\n\n',
     ]) {
-      expect(verdict(`uid={${text}}`), text).toContain('is no id, expected one number')
+      expect(verdict(`uid={${text}}`), text).toContain('is not an id, expected a number')
     }
   })
 
@@ -162,21 +162,21 @@ describe('conditions', () => {
 
   it.each([
     ['', '0+0 an expression is missing here'],
-    ['*', '0+1 * is no field={items}'],
+    ['*', '0+1 * is not of the form field={items}'],
     ['jobid={}', '7+0 the list is empty'],
     ['jobid={ }', '7+1 the list is empty'],
     ['jobid={a,b}', '8+1 "," ends the expression, also inside braces'],
     ['jobid={a&b}', '8+1 "&" ends the expression, also inside braces'],
     ['jobid={a}&&nid={0@lo}', '10+0 an expression is missing here'],
     [',jobid={a}', '0+0 an expression is missing here'],
-    ['jobid=a}', '6+2 expected {items} behind jobid='],
+    ['jobid=a}', '6+2 expected {items} after jobid='],
     ['jobid={a', '8+0 the list has no }'],
     ['={1}', '0+0 a field is missing before ='],
     ['jobid!={a}', '0+6 unknown field jobid!, nearest is jobid'],
     ['(jobid={a})', '11+0 the list has no }'],
     ['constructor={a}', '0+11 unknown field constructor'],
     ['Jobid={a}', '0+5 unknown field Jobid, nearest is jobid'],
-    ['uid={1}|gid={2}', '5+9 1}|gid={2 is no id, expected one number'],
+    ['uid={1}|gid={2}', '5+9 1}|gid={2 is not an id, expected a number'],
   ])('%s is refused: %s', (text, why) => {
     expect(verdict(text)).toBe(why)
   })

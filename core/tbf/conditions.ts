@@ -28,7 +28,7 @@ export interface Conditions {
   readonly matches: Match
   /** Job ids that it matches, if it has no other conditions and no `*`. */
   readonly jobIds?: readonly string[]
-  /** Conditions that servers accept and mishandle (`ours`), and accepted ones that are probably not intended. */
+  /** Conditions that servers accept and mishandle (`isMishandled`), and accepted ones that are probably not intended. */
   readonly cautions: readonly RuleFault[]
 }
 
@@ -51,14 +51,14 @@ export const isListType = (fields: readonly Field[], rules: RuleDialect): boolea
 /** Items separated by blanks. Releases up to 2.15 refuse a trailing blank, and trim tabs off each item. */
 function splitItems(list: Piece, rules: RuleDialect): Result<readonly Piece[], RuleFault> {
   const items = split(list, ' ').filter((p) => p.text !== '')
-  const kept = rules.trimsBlanks ? items : items.map(trimmed).filter((p) => p.text !== '')
-  if (kept.length === 0) return fault(list.at, list.text.length, 'the list is empty')
-  const last = kept[kept.length - 1] as Piece
+  const present = rules.trimsBlanks ? items : items.map(trimmed).filter((p) => p.text !== '')
+  if (present.length === 0) return fault(list.at, list.text.length, 'the list is empty')
+  const last = present[present.length - 1] as Piece
   const end = last.at + last.text.length
   if (!rules.trimsBlanks && list.text.includes(' ', end - list.at)) {
-    return fault(end, list.at + list.text.length - end, 'this release takes no blank behind the last item')
+    return fault(end, list.at + list.text.length - end, 'this release allows no blank after the last item')
   }
-  return ok(kept)
+  return ok(present)
 }
 
 /** One `field={items}`. `within` is the whole text, for a hint where a comma cut it. */
@@ -71,14 +71,14 @@ function splitExpression(
   const sides = splitOnce(p, '=')
   const bare = trimmed(p)
   if (bare.text === '') return fault(p.at, p.text.length, 'an expression is missing here')
-  if (!sides) return fault(bare.at, bare.text.length, `${shown(bare.text)} is no field={items}`)
+  if (!sides) return fault(bare.at, bare.text.length, `${shown(bare.text)} is not of the form field={items}`)
   const field = trimmed(sides[0])
   if (field.text === '') return fault(sides[0].at, 0, 'a field is missing before =')
   const right = trimmed(sides[1])
   if (!rules.trimsBlanks && right.at !== sides[1].at)
-    return fault(sides[1].at, 1, 'this release takes no blank behind =')
+    return fault(sides[1].at, 1, 'this release allows no blank after =')
   if (!right.text.startsWith('{'))
-    return fault(right.at, right.text.length, `expected {items} behind ${shown(field.text)}=`)
+    return fault(right.at, right.text.length, `expected {items} after ${shown(field.text)}=`)
   if (right.text.length < 2 || !right.text.endsWith('}')) {
     const next = within[p.at + p.text.length]
     const hint = next === undefined ? 'the list has no }' : `"${next}" ends the expression, also inside braces`

@@ -16,7 +16,7 @@ export class DeadlineHeap {
   // By slot: the children of slot i are 4i + 1 .. 4i + 4.
   #deadlines = new Float64Array(64)
   #numbers = new Int32Array(64)
-  /** By number, because only equal deadlines need it. */
+  /** Check times by number, because only equal deadlines need them. */
   #checkTimes = new Float64Array(64)
   #size = 0
 

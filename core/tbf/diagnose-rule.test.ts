@@ -54,13 +54,13 @@ describe('diagnoseRule', () => {
     for (const [name, number] of RPC_OPCODES) {
       const d = diagnose(`start a opcode={ost_read ${name}} rate=5`, { type: 'opcode' })
       expect(d.command, name).toBeDefined()
-      expect(d.fault?.ours, name).toBe(number >= UNSAFE_OPCODE ? true : undefined)
+      expect(d.fault?.isMishandled, name).toBe(number >= UNSAFE_OPCODE ? true : undefined)
     }
     expect(marked('start a opcode={obd_ping} rate=5')).toBe(
-      'start a opcode={[obd_ping]} rate=5 EINVAL: obd_ping is RPC 400: servers write outside their map of RPCs for it',
+      'start a opcode={[obd_ping]} rate=5 EINVAL: obd_ping is RPC 400: servers write outside their opcode map for it',
     )
     expect(diagnose('start a nid={1.2.3.[1-9/0]@tcp}').fault).toMatchObject({
-      ours: true,
+      isMishandled: true,
       part: 'conditions',
       at: 13,
       length: 17,
@@ -72,7 +72,7 @@ describe('diagnoseRule', () => {
       diagnose(value).warnings.map((w) => `${value.slice(w.at, w.at + w.length)}: ${w.why}`)
     expect(warned('start a uid={0777 5000000000}')).toEqual([
       '0777: 0777 is octal and means 511',
-      '5000000000: 5000000000 is cut to 32 bits and means 705032704',
+      '5000000000: 5000000000 is truncated to 32 bits and means 705032704',
     ])
     const long = 'x'.repeat(32)
     expect(warned(`start a jobid={${long} ok*}`)).toEqual([`${long}: job ids have at most 31 bytes, this has 32`])

@@ -22,9 +22,9 @@ export interface DiagnosisOptions {
 }
 
 export interface Diagnosis {
-  /** Parsed command, if a server accepts the text; also with a fault marked `ours`. */
+  /** Parsed command, if a server accepts the text; also with a fault marked `isMishandled`. */
   readonly command?: RuleCommand
-  /** First fault, in the order of a server's checks; `ours` if a server accepts it and mishandles it. */
+  /** First fault, in the order of a server's checks; `isMishandled` if a server accepts it and mishandles it. */
   readonly fault?: RuleFault
   /** Accepted by servers but probably not intended. */
   readonly warnings: readonly RuleFault[]
@@ -68,13 +68,13 @@ export function diagnoseRule(value: string, options: DiagnosisOptions): Diagnosi
   if (!read.ok) return { fault: read.error, warnings: [] }
   const command = read.value
   const cautions = command.verb === 'start' ? (command.parsed?.cautions ?? []) : []
-  const warnings = cautions.filter((c) => !c.ours)
+  const warnings = cautions.filter((c) => !c.isMishandled)
   if (command.verb === 'change' && command.realtime) {
     const at = value.lastIndexOf('realtime=')
     warnings.push({ ...fault(at, value.length - at, 'a change does not set realtime').error, part: 'realtime' })
   }
   const refused = stateFault(value, command, options)
   if (refused) return { fault: refused, warnings }
-  const ours = cautions.find((c) => c.ours)
-  return { command, ...(ours ? { fault: ours } : {}), warnings }
+  const mishandled = cautions.find((c) => c.isMishandled)
+  return { command, ...(mishandled ? { fault: mishandled } : {}), warnings }
 }

@@ -9,7 +9,7 @@ interface GoldenCase {
   after?: Record<string, string[]>
 }
 
-const ask = (line: object): Record<string, unknown> =>
+const evaluate = (line: object): Record<string, unknown> =>
   JSON.parse(new LustreEval().answer(JSON.stringify(line))) as Record<string, unknown>
 
 /** One file abbreviates a long line to its first 60 characters and three dots. */
@@ -48,18 +48,20 @@ describe('sluice eval lustre', () => {
   it('plays the release, the CPTs and the queues that are asked for', () => {
     const pre = ['nrs_policies=tbf jobid']
     const cmd = { param: 'nrs_tbf_rule', cmd: 'start a jobid={x} rate=5', pre, service: { cpts: 1, hp: false } }
-    expect(ask(cmd)).toEqual({
+    expect(evaluate(cmd)).toEqual({
       expect: 'ok',
       get_rule_errno: 'ok',
       after: { 'reg.0': ['a jobid={x} 5, ref 0', 'default * 10000, ref 0'] },
     })
-    expect(ask({ ...cmd, version: '2.12' })).toMatchObject({
+    expect(evaluate({ ...cmd, version: '2.12' })).toMatchObject({
       after: { 'reg.0': ['a {x} 5, ref 0', 'default {*} 10000, ref 0'] },
     })
-    expect(ask({ param: 'ost.OSS.ost.nrs_policies', cmd: 'orr', pre: [], service: { ost_io: false } })).toMatchObject({
+    expect(
+      evaluate({ param: 'ost.OSS.ost.nrs_policies', cmd: 'orr', pre: [], service: { ost_io: false } }),
+    ).toMatchObject({
       expect: 'ENOENT',
     })
-    expect(ask({ param: 'nrs_crrn_quantum', cmd: '64', pre: ['nrs_policies=crrn'] })).toEqual({
+    expect(evaluate({ param: 'nrs_crrn_quantum', cmd: '64', pre: ['nrs_policies=crrn'] })).toEqual({
       expect: 'ok',
       get_rule_errno: 'ENODEV',
     })
@@ -67,7 +69,7 @@ describe('sluice eval lustre', () => {
 
   it('carries on after a pre that fails', () => {
     const pre = ['nrs_policies=abc', 'nrs_policies=tbf jobid', 'nrs_tbf_rule=start a nid={x}']
-    expect(ask({ param: 'nrs_tbf_rule', cmd: 'change default rate=7', pre })).toMatchObject({
+    expect(evaluate({ param: 'nrs_tbf_rule', cmd: 'change default rate=7', pre })).toMatchObject({
       expect: 'ok',
       after: { 'reg.0': ['default * 7, ref 0'] },
     })
@@ -75,18 +77,18 @@ describe('sluice eval lustre', () => {
 
   it('writes bytes and answers text', () => {
     const pre = ['nrs_policies=tbf jobid']
-    const lines = (cmd: string): unknown => ask({ param: 'nrs_tbf_rule', cmd, pre }).after
+    const lines = (cmd: string): unknown => evaluate({ param: 'nrs_tbf_rule', cmd, pre }).after
     expect(lines('start a jobid={été €😀}')).toMatchObject({
       'reg.0': ['a jobid={été €😀} 10000, ref 0', 'default * 10000, ref 0'],
     })
     // A job id of 4095 bytes in total, each character three bytes.
-    const room = (4095 - 'start a jobid={}'.length) / 3
-    expect(ask({ param: 'nrs_tbf_rule', cmd: `start a jobid={${'€'.repeat(Math.floor(room))}}`, pre }).expect).toBe(
-      'ok',
-    )
-    expect(ask({ param: 'nrs_tbf_rule', cmd: `start a jobid={${'€'.repeat(Math.floor(room) + 1)}}`, pre }).expect).toBe(
-      'EINVAL',
-    )
+    const items = (4095 - 'start a jobid={}'.length) / 3
+    expect(
+      evaluate({ param: 'nrs_tbf_rule', cmd: `start a jobid={${'€'.repeat(Math.floor(items))}}`, pre }).expect,
+    ).toBe('ok')
+    expect(
+      evaluate({ param: 'nrs_tbf_rule', cmd: `start a jobid={${'€'.repeat(Math.floor(items) + 1)}}`, pre }).expect,
+    ).toBe('EINVAL')
   })
 
   it.each([

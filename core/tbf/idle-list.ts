@@ -2,7 +2,7 @@
  * Numbers of classes without queued RPCs, longest idle first (the kernel's LRU).
  *
  * Source: spec/lustre 2.4. The links are in typed arrays: the only RPC of a class takes it out and puts it back, and must not
- * touch its neighbours for that.
+ * touch its neighbors for that.
  */
 const NONE = -1
 

@@ -8,7 +8,7 @@
 export const isBlank = (c: string): boolean =>
   c === ' ' || c === '\t' || c === '\n' || c === '\v' || c === '\f' || c === '\r' || c === '\u00a0'
 
-/** Letters and digits, including bytes C0-FF except D7 and F7. */
+/** Letters, digits and the underscore; letters include bytes C0-FF except D7 and F7. */
 export const isWordByte = (c: string): boolean => /^[A-Za-z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]$/.test(c)
 
 /** A piece of text and its offset. */
@@ -23,7 +23,7 @@ export const cut = (p: Piece, from: number, to = p.text.length): Piece => ({
   at: p.at + from,
 })
 
-/** Without the blanks on both sides. */
+/** Removes the blanks on both sides. */
 export function trimmed(p: Piece): Piece {
   let from = 0
   let to = p.text.length
@@ -46,7 +46,7 @@ export function split(p: Piece, separator: string): Piece[] {
   return out
 }
 
-/** Text after the first `separator`, and before it; undefined if there is none. */
+/** Text before the first `separator`, and after it; undefined if there is none. */
 export function splitOnce(p: Piece, separator: string): readonly [Piece, Piece] | undefined {
   const at = p.text.indexOf(separator)
   return at < 0 ? undefined : [cut(p, 0, at), cut(p, at + separator.length)]

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RULE_DIALECTS, type RuleDialect } from '../lustre/rule-dialect.ts'
 import { RELEASES } from '../lustre/release.ts'
-import { isInPrefix, parseIpv6 } from './ip-address.ts'
-import { nidMatches, parseNid, parseNidRange } from './nid.ts'
+import { nidMatches, parseNid, parseNidRange, isInPrefix, parseIpv6 } from './nid.ts'
 
 const matches = (item: string, nid: string, d?: RuleDialect): boolean => {
   const range = parseNidRange(item, d)
@@ -58,23 +57,23 @@ describe('an item of nid={...}', () => {
     ['1.2.3@tcp', '1.2.3 has 3 octets, not 4', 0, 5],
     ['1.2.3.4.5@tcp', '1.2.3.4.5 has 5 octets, not 4', 0, 9],
     ['1.2.3.256@tcp', '256 is above 255', 6, 3],
-    ['1.2.3.4@', '"" is no network', 8, 0],
-    ['1.2.3.4@tpc', 'tpc is no network, nearest is tcp', 8, 3],
-    ['1.2.3.4@tcpx', 'tcpx is no network, nearest is tcp', 8, 4],
-    ['a@tcp@tcp', 'tcp@tcp is no network', 2, 7],
+    ['1.2.3.4@', '"" is not a network', 8, 0],
+    ['1.2.3.4@tpc', 'tpc is not a network, nearest is tcp', 8, 3],
+    ['1.2.3.4@tcpx', 'tcpx is not a network, nearest is tcp', 8, 4],
+    ['a@tcp@tcp', 'tcp@tcp is not a network', 2, 7],
     ['1.2.3.[9-1]@tcp', '9-1 runs backwards', 7, 3],
-    ['1.2.3.-1@tcp', '-1 is no number, * or [range]', 6, 2],
-    ['1.2.3.@tcp', '"" is no number, * or [range]', 6, 0],
-    ['1.2.3.08@tcp', '08 is no number, * or [range]', 6, 2],
-    ['1.2.3.[1-]@tcp', '1- is no LOW-HIGH or LOW-HIGH/STRIDE up to 255', 7, 2],
-    ['1.2.3.[1,]@tcp', '"" is no number and no range', 9, 0],
+    ['1.2.3.-1@tcp', '-1 is not a number, * or [range]', 6, 2],
+    ['1.2.3.@tcp', '"" is not a number, * or [range]', 6, 0],
+    ['1.2.3.08@tcp', '08 is not a number, * or [range]', 6, 2],
+    ['1.2.3.[1-]@tcp', '1- is not LOW-HIGH or LOW-HIGH/STRIDE up to 255', 7, 2],
+    ['1.2.3.[1,]@tcp', '"" is not a number or range', 9, 0],
     ['5@tcp', '5 has 1 octets, not 4', 0, 1],
-    ['1.2.3.4@gni', '1.2.3.4 is no number, * or [range]', 0, 7],
+    ['1.2.3.4@gni', '1.2.3.4 is not a number, * or [range]', 0, 7],
     ['1.2.3.4/33@tcp', 'prefix length 33 is not from 1 to 32', 8, 2],
     ['1.2.3.4/0@tcp', 'prefix length 0 is not from 1 to 32', 8, 1],
-    ['1.2.3/24@tcp', '1.2.3 is no IP address', 0, 5],
+    ['1.2.3/24@tcp', '1.2.3 is not an IP address', 0, 5],
     ['2001:db8::/129@tcp', 'prefix length 129 is not from 1 to 128', 11, 3],
-    ['1::2::3@tcp', '1::2::3 is no IP address', 0, 7],
+    ['1::2::3@tcp', '1::2::3 is not an IP address', 0, 7],
   ])('%s is refused: %s', (item, why, at, length) => {
     expect(parseNidRange(item)).toEqual({ ok: false, error: { errno: 'EINVAL', at, length, why } })
   })

@@ -5,7 +5,6 @@
  */
 import { ok, type Result } from '../base/result.ts'
 import { RULE_DIALECTS, type RuleDialect } from '../lustre/rule-dialect.ts'
-import { isInPrefix, parseIpv4, parseIpv6 } from './ip-address.ts'
 import { cut, kernelNumber, kernelU32, piece, split, splitOnce, trimmed, type Piece } from './kernel-text.ts'
 import { fault, nearest, shown, type RuleFault } from './rule-fault.ts'
 
@@ -45,7 +44,7 @@ function parseRange(p: Piece, max: number, isBracketed: boolean, d: RuleDialect)
   if (one !== undefined)
     return one > max ? bad(p, `${shown(p.text)} is above ${max}`) : ok({ lo: one, hi: one, stride: 1 })
   const dash = isBracketed ? splitOnce(p, '-') : undefined
-  if (!dash) return bad(p, `${shown(p.text)} is no number${isBracketed ? ' and no range' : ', * or [range]'}`)
+  if (!dash) return bad(p, `${shown(p.text)} is not a number${isBracketed ? ' or range' : ', * or [range]'}`)
   const number = (text: Piece): number | undefined => {
     const n = kernelU32(trimmed(text).text, d.readsCNumbers)
     return n === undefined || n > max ? undefined : n
@@ -66,7 +65,7 @@ function parseRange(p: Piece, max: number, isBracketed: boolean, d: RuleDialect)
     }
   }
   if (hi === undefined || stride === undefined)
-    return bad(p, `${shown(p.text)} is no LOW-HIGH or LOW-HIGH/STRIDE up to ${max}`)
+    return bad(p, `${shown(p.text)} is not LOW-HIGH or LOW-HIGH/STRIDE up to ${max}`)
   if (d.ordersRanges && lo > hi) return bad(p, `${lo}-${hi} runs backwards`)
   return ok({ lo, hi, stride })
 }
@@ -82,11 +81,54 @@ function parseSpans(p: Piece, max: number, d: RuleDialect): Result<readonly Span
   return ok(out)
 }
 
+/** Parses an IPv4 address, `192.168.1.7`, four decimal numbers up to 255, into four bytes. */
+function parseIpv4(text: string): number[] | undefined {
+  const parts = text.split('.')
+  if (parts.length !== 4 || !parts.every((p) => /^[0-9]{1,3}$/.test(p))) return undefined
+  const bytes = parts.map(Number)
+  return bytes.every((b) => b <= 255) ? bytes : undefined
+}
+
+/** Parses an IPv6 address, `2001:db8::1`, also with an IPv4 address as its last 32 bits, into 16 bytes; a scope (`%eth0`) is refused. */
+export function parseIpv6(text: string): number[] | undefined {
+  let groups = text
+  const tail: number[] = []
+  if (text.includes('.')) {
+    const colon = text.lastIndexOf(':')
+    const v4 = parseIpv4(text.slice(colon + 1))
+    if (!v4 || colon < 0) return undefined
+    tail.push(...v4)
+    groups = text.slice(0, colon + (text[colon - 1] === ':' ? 1 : 0))
+  }
+  const halves = groups.split('::')
+  if (halves.length > 2) return undefined
+  const [head, rest] = halves.map((half) => (half === '' ? [] : half.split(':')))
+  if (![...(head ?? []), ...(rest ?? [])].every((g) => /^[0-9a-fA-F]{1,4}$/.test(g))) return undefined
+  const bytesOf = (list: readonly string[]): number[] =>
+    list.flatMap((g) => [parseInt(g, 16) >> 8, parseInt(g, 16) & 255])
+  const first = bytesOf(head ?? [])
+  const last = [...bytesOf(rest ?? []), ...tail]
+  const missing = 16 - first.length - last.length
+  // `::` replaces one or more groups of zeros; without it all eight groups are present.
+  if (rest === undefined ? missing !== 0 : missing < 2) return undefined
+  return [...first, ...Array<number>(missing).fill(0), ...last]
+}
+
+/** True if the first `bits` of both addresses are equal; false for different address families. */
+export function isInPrefix(address: readonly number[], prefix: readonly number[], bits: number): boolean {
+  if (address.length !== prefix.length) return false
+  for (let i = 0; i * 8 < bits; i++) {
+    const mask = 0xff & (0xff << Math.max(0, 8 - (bits - i * 8)))
+    if ((((address[i] as number) ^ (prefix[i] as number)) & mask) !== 0) return false
+  }
+  return true
+}
+
 function parsePrefix(p: Piece): Result<NidRange['addresses'], RuleFault> {
   const slash = splitOnce(p, '/')
   const address = slash?.[0] ?? p
   const bytes = address.text.includes(':') ? parseIpv6(address.text) : parseIpv4(address.text)
-  if (!bytes) return fault(address.at, address.text.length, `${shown(address.text)} is no IP address`)
+  if (!bytes) return fault(address.at, address.text.length, `${shown(address.text)} is not an IP address`)
   const bits = slash ? kernelNumber(slash[1].text, 10) : 128n
   const most = bytes.length * 8
   if (bits === undefined || bits < 1n || bits > BigInt(most)) {
@@ -125,7 +167,7 @@ export function parseNidRange(item: Piece | string, d: RuleDialect = RULE_DIALEC
   const number =
     name === undefined ? undefined : net.text === name ? 0 : kernelU32(net.text.slice(name.length), d.readsCNumbers)
   if (name === undefined || number === undefined) {
-    return fault(net.at, net.text.length, `${shown(net.text)} is no network${nearest(net.text, d.nets)}`)
+    return fault(net.at, net.text.length, `${shown(net.text)} is not a network${nearest(net.text, d.nets)}`)
   }
   const addresses = parseAddresses(address, name, d)
   return addresses.ok ? ok({ net: [name, number], addresses: addresses.value }) : addresses

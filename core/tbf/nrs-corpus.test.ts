@@ -11,7 +11,7 @@ import { errnoNumber, type Errno } from '../lustre/errno.ts'
 import { profile } from '../lustre/profile.ts'
 import { NrsService } from './nrs-service.ts'
 import type { ScheduledRequest } from './scheduler.ts'
-import { splitWords } from './shell-words.ts'
+import { splitWords } from './pasted-line.ts'
 
 if (CORPUS === '') console.log('nrs-corpus.test.ts: skipped, SLUICE_CORPUS does not name a folder of answers')
 

@@ -116,15 +116,15 @@ export class NrsService<R extends ScheduledRequest> {
    */
   dequeue(now: number, cpt: number): Dispatched<R> | undefined {
     const hp = this.#hp[cpt]
-    const isTurn = hp !== undefined && (this.#hpTaken[cpt] as number) < this.highPriorityRatio
-    const first = isTurn ? this.#takeHp(now, cpt, hp) : undefined
+    const takesHp = hp !== undefined && (this.#hpTaken[cpt] as number) < this.highPriorityRatio
+    const first = takesHp ? this.#takeHp(now, cpt, hp) : undefined
     if (first) return first
     const regular = (this.#reg[cpt] as NrsHead<R>).dequeue(now)
     if (regular) {
       this.#hpTaken[cpt] = 0
       return regular
     }
-    return hp && !isTurn ? this.#takeHp(now, cpt, hp) : undefined
+    return hp && !takesHp ? this.#takeHp(now, cpt, hp) : undefined
   }
 
   #takeHp(now: number, cpt: number, hp: NrsHead<R>): Dispatched<R> | undefined {
@@ -227,12 +227,12 @@ export class NrsService<R extends ScheduledRequest> {
   /** Writes nrs_tbf_rule. Errors as in spec/lustre 1.2; heads walked before the failing one keep the change. */
   writeRule(value: string): Result<undefined, Errno> {
     // A start is parsed under the type of CPT 0's last queue, and only if its first queue runs TBF as well.
-    const asked = value.startsWith('reg ')
+    const queues = value.startsWith('reg ')
       ? (['reg'] as const)
       : value.startsWith('hp ')
         ? (['hp'] as const)
         : this.#queues
-    const types = asked.map((q) => this.runningType(q))
+    const types = queues.map((q) => this.runningType(q))
     const type = types.includes(null) ? null : (types[types.length - 1] as TbfType)
     const { nodemaps } = this
     const command = parseRuleCommand(value, { rules: this.profile.rules, type, nodemaps, hp: this.#hp.length > 0 })

@@ -44,8 +44,8 @@ describe('one saturated class', () => {
     [50, 502, 501, 502, 752, 501],
     [100, 1002, 998, 1002, 1502, 998],
     [1000, 10_002, 9526, 10_002, 15_002, 9526],
-    // The sheet has 100,002 and 150,002 under realtime: an exact tie. At the last timer of the 10 s the residue is exactly N
-    // and only more than N counts, so a latency that is not a multiple of 50 us to the ns gives the sheet's number.
+    // spec/lustre has 100,002 and 150,002 under realtime: an exact tie. At the last timer of the 10 s the residue is exactly N
+    // and only more than N counts, so a latency that is not a multiple of 50 us to the ns gives its number.
     [10_000, 100_002, 66_669, 100_001, 150_001, 66_669],
   ])('at %i/s serves in 10 s what the exact model says', (rate, ...expected) => {
     const served = [
@@ -199,7 +199,7 @@ describe('what servers were measured to do: after idling', () => {
 
 describe('what servers were measured to do: changes of the rate', () => {
   it.each([1, 8])(
-    'a change lets three through at the next arrival and goes on at the new rate (%i threads)',
+    'a change lets three through at the next arrival and continues at the new rate (%i threads)',
     (threads) => {
       const run = (command: string): number[] => {
         const loop = new ClosedLoop({ j: { threads } }, { serviceMs: 0.77, timerMs: 0.4 })

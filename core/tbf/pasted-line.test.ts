@@ -98,7 +98,7 @@ describe('a pasted line', () => {
       'the rate is written rate=1000',
     ])
     expect(readPastedLine(`lctl set_param -P ${IO}=start a {dd.0} 5`).notes).toEqual([
-      '-P, which stores the value for every mount, is left away',
+      '-P, which stores the value for every mount, was removed',
       'a shell needs quotes around the value',
       'jobid= is written before the list',
       'the rate is written rate=5',
@@ -108,7 +108,7 @@ describe('a pasted line', () => {
 
   it.each([
     ['', 'fault 0+0: nothing was pasted'],
-    ['hello world', 'fault 0+11: hello world is no lctl set_param line, no rule and no command'],
+    ['hello world', 'fault 0+11: hello world is not an lctl set_param line, a rule or a command'],
     [`# lctl get_param ${IO}`, 'fault 2+4: lctl get_param writes nothing, expected lctl set_param'],
     ['lctl set_param jobid_var=disable', 'fault 15+9: jobid_var is neither nrs_tbf_rule nor nrs_policies'],
     [`lctl set_param ${IO}`, `fault 15+27: ${IO} has no value`],

@@ -7,10 +7,10 @@
  */
 import { ok, type Result } from '../base/result.ts'
 import type { Queue } from '../lustre/nrs-policies.ts'
-import { isPolicyValue, isRuleValue, modernRule, withField } from './old-syntax.ts'
+import { POLICIES } from './policy-command.ts'
+import { RPC_OPCODES } from './rpc-opcodes.ts'
 import type { Field } from './request-key.ts'
 import { fault, shown, type RuleFault } from './rule-fault.ts'
-import { isOperator, splitWords, type ShellWord } from './shell-words.ts'
 
 /** A value that was found, or the reason that none was; `notes` list changes and omissions. */
 export type PastedLine = { readonly notes: readonly string[] } & (
@@ -40,6 +40,70 @@ const PRINTED_RULE = /^(\S+) (.*) (\d+), ref -?\d+$/
 /** `[root@oss1 ~]# `, `root@oss1:~# `, `oss1# `, `$ `, `> `. */
 const PROMPT = /^(?:\[[^\]\n]{1,80}\] ?|[\w.@:~/-]{0,80})[#$%>] +/
 
+/** Field of a list without one: the running type's, else guessed from its items. */
+function guessField(list: string, type: readonly Field[]): Field {
+  const [only] = type
+  if (type.length === 1 && only) return only
+  const items = list.split(' ').filter((i) => i !== '')
+  if (items.some((i) => i.includes('@'))) return 'nid'
+  return items.length > 0 && items.every((i) => RPC_OPCODES.has(i)) ? 'opcode' : 'jobid'
+}
+
+/** Adds the field to a bare `{items}`; anything else stays. */
+function withField(conditions: string, type: readonly Field[], notes: string[]): string {
+  if (!conditions.startsWith('{')) return conditions
+  const field = guessField(conditions.slice(1, -1), type)
+  notes.push(`${field}= is written before the list`)
+  return `${field}=${conditions}`
+}
+
+/** Collapses blanks outside braces and trims both ends: servers refuse two in a row. */
+function tidy(value: string, notes: string[]): string {
+  let out = ''
+  let depth = 0
+  for (const c of value.trim()) {
+    const isSpace = /\s/.test(c)
+    if (c === '{') depth++
+    else if (c === '}') depth = Math.max(0, depth - 1)
+    if (isSpace && depth === 0 && out.endsWith(' ')) continue
+    out += isSpace ? ' ' : c
+  }
+  if (out !== value) notes.push('blanks and line breaks were corrected')
+  return out
+}
+
+const SELECTOR = /^(reg|hp) /
+
+/** True if a value is a rule command rather than a policy. */
+const isRuleValue = (value: string): boolean => /^(?:(?:reg|hp)\s+)?(?:start|change|stop)(?:\s|$)/.test(value.trim())
+const isPolicyValue = (value: string): boolean =>
+  (POLICIES as readonly string[]).includes(value.trim().split(/\s/, 1)[0] ?? '')
+
+/**
+ * Converts a rule command in the syntax of 2013, `start loginnode {192.168.1.1@tcp} 10000` and `change loginnode 1000`, to modern form;
+ * adds each change to `notes`.
+ *
+ * Source: NRS TBF policy, version 1.0 (29 July 2013), section 3; spec/lustre 1.2 and 8. Servers refuse the old form since 2.8.54.
+ */
+function modernRule(value: string, type: readonly Field[], notes: string[]): string {
+  const tidied = tidy(value, notes)
+  const selector = SELECTOR.exec(tidied)?.[0] ?? ''
+  const [verb = '', name = '', ...args] = tidied.slice(selector.length).split(' ')
+  const tail = args.join(' ')
+  const rate = (text: string): string => {
+    if (!/^\d+$/.test(text)) return text
+    notes.push(`the rate is written rate=${text}`)
+    return `rate=${text}`
+  }
+  const head = `${selector}${verb} ${name}`
+  if (verb === 'change') return tail === '' ? tidied : `${head} ${rate(tail)}`
+  const brace = tail.lastIndexOf('}')
+  if (verb !== 'start' || brace < 0) return tidied
+  const after = tail.slice(brace + 1).trim()
+  const conditions = withField(tail.slice(0, brace + 1), type, notes)
+  return `${head} ${conditions}${after === '' ? '' : ` ${rate(after)}`}`
+}
+
 interface Found {
   readonly value: string
   /** Name or path of the parameter, if any. */
@@ -61,6 +125,60 @@ function straighten(text: string, notes: string[]): string {
     .trim()
 }
 
+/** Word of a pasted command line. */
+interface ShellWord {
+  readonly text: string
+  /** Offset in the line. */
+  readonly at: number
+  /** True if any of it was quoted. */
+  readonly isQuoted: boolean
+}
+
+/** True for redirections and pipes between blanks. */
+const isOperator = (w: ShellWord): boolean =>
+  !w.isQuoted && ['>', '>>', '|', '<<<', ';', '&&', '||', '2>&1'].includes(w.text)
+
+/**
+ * Splits a pasted command line into words: removes quotes and tolerates text that a shell would reject. `isOpen` if a quote is
+ * unterminated, which then extends to the end.
+ */
+export function splitWords(line: string): { words: ShellWord[]; isOpen: boolean } {
+  const words: ShellWord[] = []
+  let isOpen = false
+  let i = 0
+  const isSpace = (c: string | undefined): boolean => c === ' ' || c === '\t' || c === '\n'
+  while (i < line.length) {
+    if (isSpace(line[i])) {
+      i++
+      continue
+    }
+    const at = i
+    let text = ''
+    let isQuoted = false
+    while (i < line.length && !isSpace(line[i])) {
+      const c = line[i] as string
+      if (c === "'" || c === '"') {
+        isQuoted = true
+        let end = i + 1
+        for (; end < line.length && line[end] !== c; end++) {
+          if (c === '"' && line[end] === '\\' && '"\\$`'.includes(line[end + 1] ?? ' ')) end++
+          text += line[end] ?? ''
+        }
+        if (end >= line.length) isOpen = true
+        i = end + 1
+      } else if (c === '\\' && i + 1 < line.length) {
+        text += line[i + 1] as string
+        i += 2
+      } else {
+        text += c
+        i++
+      }
+    }
+    words.push({ text, at, isQuoted })
+  }
+  return { words, isOpen }
+}
+
 const isAssignment = (text: string): boolean => /^[\w.*?/{},[\]-]*nrs_(?:tbf_rule|policies)=/.test(text)
 
 /** Arguments of `lctl set_param`: `NAME=VALUE`, quoted or not, or `NAME VALUE`. */
@@ -68,14 +186,14 @@ function ofSetParam(words: readonly ShellWord[], notes: string[]): Result<Found,
   let i = 0
   for (; (words[i]?.text ?? '').startsWith('-'); i++) {
     const option = (words[i] as ShellWord).text
-    if (/^-[a-zA-Z]*P/.test(option)) notes.push('-P, which stores the value for every mount, is left away')
+    if (/^-[a-zA-Z]*P/.test(option)) notes.push('-P, which stores the value for every mount, was removed')
     if (/^-[a-zA-Z]*[dF]/.test(option))
       return fault((words[i] as ShellWord).at, option.length, `${option} writes no value`)
   }
   const first = words[i]
   if (!first) return fault(0, 0, 'set_param writes nothing')
   const end = words.findIndex((w, k) => k > i && (isOperator(w) || isAssignment(w.text)))
-  if (end > 0 && !isOperator(words[end] as ShellWord)) notes.push('only the first of several assignments is taken')
+  if (end > 0 && !isOperator(words[end] as ShellWord)) notes.push('only the first of several assignments is used')
   const more = words.slice(i + 1, end < 0 ? undefined : end).map((w) => w.text)
   const equals = first.text.indexOf('=')
   if (equals < 0)
@@ -105,9 +223,9 @@ function ofRedirection(words: readonly ShellWord[]): Found | undefined {
   }
   if (command !== 'echo' && command !== 'printf') return undefined
   const end = words.findIndex((w) => isOperator(w) || (!w.isQuoted && w.text.startsWith('>')))
-  const said = words.slice(1, end < 0 ? undefined : end).map((w) => w.text)
-  while (command === 'echo' && /^-[neE]+$/.test(said[0] ?? '')) said.shift()
-  let value = said.join(' ')
+  const args = words.slice(1, end < 0 ? undefined : end).map((w) => w.text)
+  while (command === 'echo' && /^-[neE]+$/.test(args[0] ?? '')) args.shift()
+  let value = args.join(' ')
   while (value.endsWith('\\n')) value = value.slice(0, -2)
   return { name: path.text, value }
 }
@@ -158,7 +276,7 @@ function find(line: string, notes: string[], depth = 0): Result<Found, RuleFault
     return ok({ name: from.slice(0, equals), value: first.isQuoted ? (splitWords(value).words[0]?.text ?? '') : value })
   }
   if (isRuleValue(from) || isPolicyValue(from)) return ok({ value: from })
-  return fault(0, line.length, `${shown(line)} is no lctl set_param line, no rule and no command`)
+  return fault(0, line.length, `${shown(line)} is not an lctl set_param line, a rule or a command`)
 }
 
 /** The rule in the output of get_param, if there is exactly one; header lines are skipped. */
@@ -178,7 +296,7 @@ function printedRule(
     notes.push('the built-in rule is always there: its rate is changed')
     return ok({ ...named, value: `change default rate=${rate}` })
   }
-  notes.push('a printed rule does not say whether it is realtime, nor where it stands')
+  notes.push('a printed rule shows neither realtime nor its position')
   return ok({ ...named, value: `start ${name} ${withField(conditions, type, notes)} rate=${rate}` })
 }
 

@@ -52,7 +52,7 @@ const delay = (key: keyof DelaySettings, most: number, width: number): PolicyPar
   range: [0, most, width],
 })
 
-/** By the last part of their name. */
+/** Parameters of the policies, by the last part of their name. */
 export const POLICY_PARAMETERS = {
   nrs_crrn_quantum: quantum('crrn'),
   nrs_orr_quantum: quantum('orr'),

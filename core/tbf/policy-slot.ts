@@ -28,7 +28,7 @@ export class PolicySlot<R extends ScheduledRequest> {
   #argument = ''
   #started: StartedPolicy<R> | undefined
   /** Schedulers from before a restart, oldest first; drained before anything else. */
-  #left: Scheduler<R>[] = []
+  #draining: Scheduler<R>[] = []
   #lost = 0
   #active = 0
 
@@ -41,7 +41,7 @@ export class PolicySlot<R extends ScheduledRequest> {
     return this.#state
   }
 
-  /** As printed; releases up to 2.15 still print it when the policy has stopped. */
+  /** Argument as printed; releases up to 2.15 still print it when the policy has stopped. */
   get argument(): string {
     return this.#argument
   }
@@ -58,8 +58,8 @@ export class PolicySlot<R extends ScheduledRequest> {
   /** RPCs that can still be served. */
   get waiting(): number {
     let n = this.#started?.scheduler.queued ?? 0
-    if (this.#left.length === 0) return n
-    for (const s of this.#left) n += s.queued
+    if (this.#draining.length === 0) return n
+    for (const s of this.#draining) n += s.queued
     return n
   }
 
@@ -75,7 +75,7 @@ export class PolicySlot<R extends ScheduledRequest> {
 
   get wakeAt(): number {
     const isForced = this.#rules.drainsByForce
-    if (this.#left.length > 0) return 0
+    if (this.#draining.length > 0) return 0
     const s = this.#started?.scheduler
     if (!s || s.queued === 0) return Infinity
     return this.#state !== 'started' && isForced ? 0 : s.wakeAt
@@ -90,10 +90,10 @@ export class PolicySlot<R extends ScheduledRequest> {
   }
 
   dequeue(now: number): R | undefined {
-    if (this.#left.length > 0) {
-      const oldest = this.#left[0] as Scheduler<R>
+    if (this.#draining.length > 0) {
+      const oldest = this.#draining[0] as Scheduler<R>
       const request = oldest.dequeue(now, true)
-      if (oldest.queued === 0) this.#left.shift()
+      if (oldest.queued === 0) this.#draining.shift()
       if (request) return this.#serve(request)
     }
     const isForced = this.#state !== 'started' && this.#rules.drainsByForce
@@ -130,7 +130,7 @@ export class PolicySlot<R extends ScheduledRequest> {
    */
   replace(): void {
     if (this.#rules.waitsOnRestart) {
-      if (this.#started && this.#started.scheduler.queued > 0) this.#left.push(this.#started.scheduler)
+      if (this.#started && this.#started.scheduler.queued > 0) this.#draining.push(this.#started.scheduler)
     } else this.#lost += this.#started?.scheduler.queued ?? 0
     this.#started = undefined
     this.stop()

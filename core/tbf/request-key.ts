@@ -3,9 +3,9 @@ import { RULE_FIELDS, type RuleField } from '../lustre/rule-dialect.ts'
 
 /** Fields of an RPC that the scheduler reads. */
 export interface RequestKey {
-  /** At most 31 bytes; empty for an RPC without one. */
+  /** Job id, at most 31 bytes; empty for an RPC without one. */
   readonly jobId: string
-  /** For example `192.168.1.7@tcp`. */
+  /** NID of the client, for example `192.168.1.7@tcp`. */
   readonly nid: string
   /** RPC name, such as `ost_write`; absent: no `opcode={...}` matches. */
   readonly opcode?: string

@@ -26,7 +26,7 @@ export class RoundRobin<R extends ScheduledRequest> implements Scheduler<R> {
   readonly #by: 'nid' | 'object' | 'target'
   readonly #settings: Readonly<RoundRobinSettings>
   /** Keys with waiting RPCs; the current one is first. */
-  readonly #turns = new Map<string, Ring<R>>()
+  readonly #queues = new Map<string, Ring<R>>()
   #taken = 0
   #queued = 0
 
@@ -52,23 +52,23 @@ export class RoundRobin<R extends ScheduledRequest> implements Scheduler<R> {
 
   enqueue(_now: number, request: R): void {
     const key = request[this.#by] ?? ''
-    let queue = this.#turns.get(key)
-    if (!queue) this.#turns.set(key, (queue = new Ring()))
+    let queue = this.#queues.get(key)
+    if (!queue) this.#queues.set(key, (queue = new Ring()))
     queue.push(request)
     this.#queued++
   }
 
   dequeue(): R | undefined {
-    for (const [key, queue] of this.#turns) {
+    for (const [key, queue] of this.#queues) {
       const request = queue.shift()
       this.#queued--
       this.#taken++
       if (queue.size === 0) {
-        this.#turns.delete(key)
+        this.#queues.delete(key)
         this.#taken = 0
       } else if (this.#taken >= this.#settings.quantum) {
-        this.#turns.delete(key)
-        this.#turns.set(key, queue)
+        this.#queues.delete(key)
+        this.#queues.set(key, queue)
         this.#taken = 0
       }
       return request

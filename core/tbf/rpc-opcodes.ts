@@ -5,7 +5,7 @@
  * mishandled: the number is set as a bit in a map of some 95 RPCs.
  */
 
-/** From this number on, naming an RPC in a rule makes a server write outside its map of RPCs. */
+/** Opcode from which naming an RPC in a rule makes a server write outside its map of RPCs. */
 export const UNSAFE_OPCODE = 128
 
 /** Names by number; servers still accept names of obsolete RPCs. */

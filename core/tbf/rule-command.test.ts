@@ -52,24 +52,24 @@ describe('a command of nrs_tbf_rule', () => {
     ['start averyveryverylongname uid={1}', "21+6 name: a rule's name has at most 15 characters"],
     ['start a uid={1} rate=0', '21+1 rate: rate 0 is below 1'],
     ['start a uid={1} rate=1000000', '21+7 rate: rate 1000000 is above 999999'],
-    ['start a uid={1} rate=1k', '21+2 rate: rate 1k is no whole decimal number'],
-    ['start a uid={1} rate=', '16+5 rate: rate= is none of rate=, rank=, realtime='],
-    ['start a uid={1} rate', '16+4 rate: rate is none of rate=, rank=, realtime='],
+    ['start a uid={1} rate=1k', '21+2 rate: rate 1k is not a whole decimal number'],
+    ['start a uid={1} rate=', '16+5 rate: rate= is not one of rate=, rank=, realtime='],
+    ['start a uid={1} rate', '16+4 rate: rate is not one of rate=, rank=, realtime='],
     ['start a uid={1} Rate=5', '16+4 rate: unknown word Rate=, nearest is rate'],
     ['start a uid={1}  rate=5', '16+0 rate: two blanks in a row'],
     ['start a uid={1} rank=b.d', "22+1 rank: . cannot be in a rule's name"],
-    ['start a uid={1} realtime=-1', '25+2 realtime: realtime -1 is no number'],
-    ['start a uid={1}x', '15+1 conditions: x stands behind the conditions, expected a blank'],
-    ['start a {0@lo} 100', '8+6 conditions: {0@lo} is no field={items}'],
+    ['start a uid={1} realtime=-1', '25+2 realtime: realtime -1 is not a number'],
+    ['start a uid={1}x', '15+1 conditions: x follows the conditions, expected a blank'],
+    ['start a {0@lo} 100', '8+6 conditions: {0@lo} is not of the form field={items}'],
     ['start a rate=5', '8+6 conditions: conditions field={items} are missing'],
     ['start a jobid={x rate=5', '8+15 conditions: the list has no }'],
     ['start a opcode={ost_wirte} rate=5', '16+9 conditions: unknown opcode ost_wirte, nearest is ost_write'],
     ['reg start a uid={1},pid={2} rate=5', '20+3 conditions: unknown field pid, nearest is nid'],
     ['change a', '8+0 rate: rate= or rank= is missing'],
     ['change a realtime=1', '19+0 rate: a change needs rate= or rank='],
-    ['change a 1000', '9+4 rate: 1000 is none of rate=, rank=, realtime='],
-    ['stop a rate=5', '7+6 rate: stop takes no rate='],
-    ['stop a b', '7+1 rate: b is none of rate=, rank=, realtime='],
+    ['change a 1000', '9+4 rate: 1000 is not one of rate=, rank=, realtime='],
+    ['stop a rate=5', '7+6 rate: stop does not allow rate='],
+    ['stop a b', '7+1 rate: b is not one of rate=, rank=, realtime='],
     ['stop *', "5+1 name: * cannot be in a rule's name"],
   ])('%j is refused at its place: %s', (value, why) => {
     expect(faultOf(value)).toBe(why)
@@ -96,9 +96,9 @@ describe('a command of nrs_tbf_rule', () => {
 
   it('has at most 4095 bytes, and ends at a NUL', () => {
     const start = (items: number): string => `start a jobid={${'x'.repeat(items)}} rate=5`
-    const room = 4095 - start(0).length
-    expect([verdict(start(room)), verdict(start(room + 1))]).toEqual(['ok', 'EINVAL'])
-    expect(faultOf(start(room + 9))).toBe('4095+9 -: a command has at most 4095 bytes, this has 4104')
+    const rest = 4095 - start(0).length
+    expect([verdict(start(rest)), verdict(start(rest + 1))]).toEqual(['ok', 'EINVAL'])
+    expect(faultOf(start(rest + 9))).toBe('4095+9 -: a command has at most 4095 bytes, this has 4104')
     expect(verdict('start a uid={1} rate=5\0 nonsense')).toBe('ok')
     expect(verdict('start\0 a uid={1} rate=5')).toBe('EINVAL')
   })

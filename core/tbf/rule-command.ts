@@ -27,7 +27,7 @@ interface Pairs {
 export type RuleCommand = { readonly queue: Queue | undefined; readonly name: string } & (
   | ({
       readonly verb: 'start'
-      /** As typed, leading blanks included. */
+      /** Conditions as typed, leading blanks included. */
       readonly conditions: string
       /** Parsed conditions; absent if the running type is unknown. */
       readonly parsed?: Conditions
@@ -75,7 +75,7 @@ const inPart = <T>(r: Result<T, RuleFault>, part: RuleFault['part']): Result<T, 
 
 function parseRate(p: Piece, rules: RuleDialect): Result<number, RuleFault> {
   const n = kernelNumber(p.text, 10)
-  if (n === undefined) return fault(p.at, p.text.length, `rate ${shown(p.text)} is no whole decimal number`)
+  if (n === undefined) return fault(p.at, p.text.length, `rate ${shown(p.text)} is not a whole decimal number`)
   if (n < BigInt(RATE_MIN)) return fault(p.at, p.text.length, `rate ${shown(p.text)} is below ${RATE_MIN}`)
   if (n > BigInt(rules.rateMax)) return fault(p.at, p.text.length, `rate ${shown(p.text)} is above ${rules.rateMax}`)
   return ok(Number(n))
@@ -89,7 +89,7 @@ function parsePair(
 ): RuleFault | undefined {
   const sides = splitOnce(p, '=')
   if (!sides || sides[1].text === '') {
-    const why = p.text === '' ? 'two blanks in a row' : `${shown(p.text)} is none of rate=, rank=, realtime=`
+    const why = p.text === '' ? 'two blanks in a row' : `${shown(p.text)} is not one of rate=, rank=, realtime=`
     return fault(p.at, p.text.length, why).error
   }
   const [key, value] = sides
@@ -98,7 +98,8 @@ function parsePair(
     const bad = key.text === 'rank' ? nameFault(value, rules) : undefined
     const refused = rate?.ok === false ? rate.error : bad
     if (refused) return { ...refused, errno: 'EINVAL', part: key.text }
-    if (verb === 'stop') return { ...fault(p.at, p.text.length, `stop takes no ${key.text}=`).error, part: key.text }
+    if (verb === 'stop')
+      return { ...fault(p.at, p.text.length, `stop does not allow ${key.text}=`).error, part: key.text }
     if (rate?.ok) pairs.rate = rate.value
     else pairs.rank = value.text
     return undefined
@@ -110,7 +111,7 @@ function parsePair(
   const n = kernelNumber(value.text, 10)
   if (n === undefined)
     return {
-      ...fault(value.at, value.text.length, `realtime ${shown(value.text)} is no number`).error,
+      ...fault(value.at, value.text.length, `realtime ${shown(value.text)} is not a number`).error,
       part: 'realtime',
     }
   pairs.realtime = n > 0n
@@ -138,7 +139,7 @@ function splitStart(tail: Piece): Result<readonly [conditions: Piece, pairs: Pie
   }
   const after = tail.text[brace + 1]
   if (after !== undefined && after !== ' ') {
-    return fault(tail.at + brace + 1, 1, `${shown(after)} stands behind the conditions, expected a blank`)
+    return fault(tail.at + brace + 1, 1, `${shown(after)} follows the conditions, expected a blank`)
   }
   return ok([cut(tail, 0, brace + 1), cut(tail, Math.min(brace + 2, tail.text.length))])
 }
@@ -176,9 +177,9 @@ export function parseRuleCommand(value: string, grammar: RuleGrammar = {}): Resu
     )
   }
   const nul = value.indexOf('\u0000')
-  const whole = piece(nul < 0 ? value : value.slice(0, nul))
-  const words = splitOnce(whole, ' ')
-  if (!words) return fault(whole.text.length, 0, 'expected start, change or stop, and a name')
+  const command = piece(nul < 0 ? value : value.slice(0, nul))
+  const words = splitOnce(command, ' ')
+  if (!words) return fault(command.text.length, 0, 'expected start, change or stop, and a name')
   let [verb, rest] = words
   let queue: Queue | undefined
   if (verb.text === 'reg' || verb.text === 'hp') {
@@ -216,7 +217,7 @@ export function parseRuleCommand(value: string, grammar: RuleGrammar = {}): Resu
   if (!pairs.ok) return pairs
   if (verb.text === 'stop') return ok({ verb: 'stop', ...head })
   if (pairs.value.rate === undefined && pairs.value.rank === undefined) {
-    return inPart(fault(whole.text.length, 0, 'a change needs rate= or rank='), 'rate')
+    return inPart(fault(command.text.length, 0, 'a change needs rate= or rank='), 'rate')
   }
   return ok({ verb: 'change', ...head, ...pairs.value })
 }

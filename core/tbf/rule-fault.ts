@@ -15,7 +15,7 @@ export interface RuleFault {
   /** Absent if the text is not a command at all. */
   readonly part?: CommandPart
   /** Accepted and mishandled by servers; Sluice does not send it. */
-  readonly ours?: true
+  readonly isMishandled?: true
 }
 
 export const fault = (
@@ -41,7 +41,7 @@ export function shown(text: string): string {
   return plain === '' || plain.startsWith(' ') || plain.endsWith(' ') ? `"${plain}"` : plain
 }
 
-/** Edit distance of two words, counting two swapped neighbours as one edit. */
+/** Edit distance of two words, counting two swapped neighbors as one edit. */
 function distance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, i) => i)

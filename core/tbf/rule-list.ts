@@ -51,7 +51,7 @@ export const LUSTRE_DEFAULTS: RuleDefaults = { rate: 10_000, depth: 3 }
 const NEW = { generation: 0, ref: 0, stopped: false, terms: undefined, place: 0 }
 
 /** Bytes kept of a name; only releases that do not check names can have longer ones. */
-const NAME_KEPT = 15
+const NAME_MAX = 15
 
 /**
  * Index for `match`: for each job the first rule that names exactly this job, and all rules with other conditions, in order.
@@ -89,10 +89,10 @@ export class RuleList {
   }
 
   get rules(): readonly Rule[] {
-    return (this.#forwards ??= this.#standing().toReversed())
+    return (this.#forwards ??= this.#current().toReversed())
   }
 
-  #standing(): Rule[] {
+  #current(): Rule[] {
     if (this.#stopped > 0) this.#backwards = this.#backwards.filter((r) => !r.stopped)
     this.#stopped = 0
     return this.#backwards
@@ -105,7 +105,7 @@ export class RuleList {
 
   #make(name: string, conditions: Rule['conditions'], rate: number, realtime: boolean): Rule {
     const { depth } = this.#defaults
-    return { name: name.slice(0, NAME_KEPT), conditions, rate, depth, realtime, ...NEW }
+    return { name: name.slice(0, NAME_MAX), conditions, rate, depth, realtime, ...NEW }
   }
 
   find(name: string): Rule | undefined {
@@ -147,7 +147,7 @@ export class RuleList {
    * discarded.
    */
   #insert(rule: Rule, before: Rule | undefined): void {
-    const list = before ? this.#standing() : this.#backwards
+    const list = before ? this.#current() : this.#backwards
     const first = list.at(-1) as Rule
     if (before && before !== first) list.splice(list.indexOf(before) + 1, 0, rule)
     else list.push(rule)
@@ -171,7 +171,7 @@ export class RuleList {
   #remove(rule: Rule): void {
     this.#forwards = undefined
     if (!rule.stopped) this.#backwards.splice(this.#backwards.indexOf(rule), 1)
-    else if (++this.#stopped * 2 > this.#backwards.length) this.#standing()
+    else if (++this.#stopped * 2 > this.#backwards.length) this.#current()
     const { jobIds } = rule.conditions
     if (this.#index?.hasHidden || !jobIds) this.#index = undefined
     else for (const id of jobIds) this.#index?.byJob.delete(id)

@@ -170,7 +170,7 @@ describe('TbfHead', () => {
   it.each([
     ['the default', {}, 8192, 6144],
     ['what the module says', { jobidCacheSize: 10 }, 10, 7],
-  ])('forgets the oldest idle classes beyond %s, down to three quarters', (_, more, most, left) => {
+  ])('forgets the oldest idle classes beyond %s, down to three quarters', (_, more, most, remaining) => {
     const head = new TbfHead<Request>(['jobid'], { rate: 10_000, depth: 3, ...more })
     rule(head, 'start r jobid={*} rate=1')
     let now = 0
@@ -186,7 +186,7 @@ describe('TbfHead', () => {
     // j0 was used last but one and keeps its bucket, which is empty; j1 is evicted and starts full.
     use('j0')
     expect(use('one more')).toBe(3)
-    expect(refs(head).r).toBe(left)
+    expect(refs(head).r).toBe(remaining)
     for (const [job, tokens] of [
       ['j0', 1],
       ['j1', 3],
@@ -232,9 +232,9 @@ describe('TbfHead', () => {
     rule(head, 'start r jobid={j} rate=1')
     for (let i = 0; i < 50; i++) head.enqueue(0, request('j'))
     drain(head, 0)
-    for (let left = 46; left >= 0; left--) {
+    for (let remaining = 46; remaining >= 0; remaining--) {
       expect(head.dequeue(0, true)).toBeDefined()
-      expect(head.queued).toBe(left)
+      expect(head.queued).toBe(remaining)
     }
     expect(head.dequeue(0, true)).toBeUndefined()
     expect(head.wakeAt).toBe(Infinity)

@@ -5,9 +5,9 @@
  * until a one-shot timer at its C + N. Effects of an arrival on a throttled head:
  * - a class that was idle moves the timer to its own deadline, if that is earlier, and is not released before: a new class of
  *   R RPC/s gets its burst 1/R later, an unlimited one 0.1 ms later, one that idled for 1/R when the timer can fire. No class
- *   loses any of its rate by this (part 2, 5); an unlimited neighbour pays the timer's latency (part 2, 8: 1100 instead of
+ *   loses any of its rate by this (part 2, 5); an unlimited neighbor pays the timer's latency (part 2, 8: 1100 instead of
  *   1300/s). One with a later deadline waits for the timer (part 2, 5: 84, 81, 81 RPCs of three equal jobs);
- * - a class that is reset and is the root is released at once. The sheet does not mention this, servers do it: 3 RPCs within
+ * - a class that is reset and is the root is released at once. spec/lustre does not mention this, but servers do it: 3 RPCs within
  *   20 ms of the first arrival after a change (part 2, 3); 19 and 17 RPCs in the second in which a class came from 5/s to 20/s
  *   (part 2, 4), where waiting for the old timer would give 16 and 13.
  */

@@ -15,7 +15,7 @@ export const ARGUMENT_MAX = 15
 const TYPE_MAX = 19
 
 export interface TbfType {
-  /** In the order of the sheet, without duplicates. */
+  /** Fields in the order of spec/lustre, without duplicates. */
   readonly fields: readonly Field[]
   /** True if rules are one `field={list}`, printed as `{list}` (releases up to 2.17.0). */
   readonly isList: boolean

@@ -55,10 +55,10 @@ export const GENESIS = '0'.repeat(64)
 
 /** Returns the hash that links a record to the previous one. */
 export function chainHash(previous: string, r: Omit<AuditRecord, 'hash'>): string {
-  const own = [previous, r.number, r.atMs, r.server, r.kind, r.text]
+  const hashed = [previous, r.number, r.atMs, r.server, r.kind, r.text]
   const by = r.by ? [r.by.cluster, r.by.plan, r.by.who, r.by.login, r.by.monoMs] : []
   return createHash('sha256')
-    .update(JSON.stringify([...own, ...by]))
+    .update(JSON.stringify([...hashed, ...by]))
     .digest('hex')
 }
 
@@ -147,10 +147,10 @@ export class Audit {
     } catch (e) {
       const why = e instanceof Error ? e.message : String(e)
       const { records = [], dropped = 0 } = this.#waiting ?? {}
-      const isKept = records.length < WAITING_MOST
+      const hasSpace = records.length < WAITING_MOST
       this.#waiting = {
-        records: isKept ? [...records, { ...entry, text: `${entry.text} (written later: ${why})` }] : records,
-        dropped: dropped + (isKept ? 0 : 1),
+        records: hasSpace ? [...records, { ...entry, text: `${entry.text} (written later: ${why})` }] : records,
+        dropped: dropped + (hasSpace ? 0 : 1),
         why,
       }
       return why

@@ -64,6 +64,8 @@ export interface ClusterSource {
   readonly nodes: readonly NodeConnection[]
   /** Token rate T of one target, RPC/s: the controllers' budget. */
   readonly maxRate: number
+  /** `maxRate` was not set by anyone. */
+  readonly isRateGuessed?: boolean | undefined
   /** Current sampling period. */
   readonly periodNs: number
   /** Sets the period from the next sample on; a source without it has a fixed period. */

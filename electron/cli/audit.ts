@@ -87,7 +87,7 @@ function headOf(text: string): VerifyOptions['head'] {
   return { number: Number(m[1]), hash: m[2] ?? '' }
 }
 
-/** Verifies the chain, and that the noted head is still in it: whoever can write the file could also rebuild the whole chain. */
+/** Verifies the chain, and that the noted head is still in it: a user who can write the file could also rebuild the whole chain. */
 function verdictWith(file: string, noted: VerifyOptions['head']): ReturnType<typeof verifyFile> {
   const read = verifyFile(file)
   if (!read.ok || read.value.bad || !noted) return read

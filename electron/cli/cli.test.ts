@@ -171,7 +171,7 @@ describe('sluice run', () => {
   it('prints a table for people', async () => {
     const ended = await sluice(['run', 'demo', '--until', '1'])
     expect(ended.code).toBe(0)
-    expect(lines(ended.stdout)[0]).toMatch(/^Four OSTs, one hog, seed 1, controller adaptbf: 1 s emulated in /)
+    expect(lines(ended.stdout)[0]).toMatch(/^Four OSTs, one heavy job, seed 1, controller adaptbf: 1 s emulated in /)
     expect(ended.stdout).toContain('4655.vasp_std.u340')
   })
 })

@@ -5,7 +5,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { SshAccessOptions } from '../cluster/live/ssh-access.ts'
 import { dataDir } from '../server/data-dir.ts'
-import type { AskPassphrase } from '../ssh/private-key.ts'
+import type { PromptPassphrase } from '../ssh/private-key.ts'
 import { plain } from './output.ts'
 
 const MOST = 1024
@@ -42,20 +42,20 @@ function readHidden(): Promise<Buffer | undefined> {
   })
 }
 
-let turn: Promise<unknown> = Promise.resolve()
+let queue: Promise<unknown> = Promise.resolve()
 
-const ask: AskPassphrase = ({ file, attempt }) => {
-  const asked = turn.then(() => {
+const prompt: PromptPassphrase = ({ file, attempt }) => {
+  const prompted = queue.then(() => {
     process.stderr.write(`${attempt > 1 ? 'Incorrect passphrase. ' : ''}Passphrase of ${plain(file)}: `)
     return readHidden()
   })
   // Several servers may need a key at the same time: prompts are shown one after the other.
-  turn = asked.catch(() => undefined)
-  return asked
+  queue = prompted.catch(() => undefined)
+  return prompted
 }
 
 /** Undefined without a terminal. */
-const askPassphrase: AskPassphrase | undefined = process.stdin.isTTY && process.stderr.isTTY ? ask : undefined
+const promptPassphrase: PromptPassphrase | undefined = process.stdin.isTTY && process.stderr.isTTY ? prompt : undefined
 
 export interface ClustersFlags {
   readonly config?: string
@@ -91,12 +91,12 @@ export function flagsOf(command: Command): ClustersFlags {
 
 export const dataFolder = (flags: ClustersFlags): string => flags.data ?? dataDir()
 
-/** SSH access options for this run. @param comesBack  set to reconnect lost sessions. */
-export function sshOptions(flags: ClustersFlags, comesBack: boolean): SshAccessOptions {
+/** SSH access options for this run. @param reconnects  true to reconnect lost sessions. */
+export function sshOptions(flags: ClustersFlags, reconnects: boolean): SshAccessOptions {
   const { knownHosts, trust } = flags
   return {
-    comesBack,
-    ask: askPassphrase,
+    reconnects,
+    ask: promptPassphrase,
     ...(knownHosts === undefined ? {} : { knownHosts: [{ path: knownHosts, isRequired: true }] }),
     ...(trust === undefined ? {} : { trusted: trust }),
   }

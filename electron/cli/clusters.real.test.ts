@@ -35,7 +35,7 @@ function file(text: string): string {
 const desired = (...rules: string[]): string => file(`rules:\n${rules.map((r) => `  - ${r}\n`).join('')}`)
 const names = (text: string): string[] =>
   [...text.matchAll(/^(\S+) .* \d+, ref -?\d+$/gm)].map(([, name = '']) => name).filter((n) => n !== 'default')
-const standing = async (host: string): Promise<string[]> => [...new Set(names(await lab.rules(host)))]
+const activeRules = async (host: string): Promise<string[]> => [...new Set(names(await lab.rules(host)))]
 interface Written {
   clusters: { safe_mode?: string; nodes: { port: number; identity: string }[] }[]
 }
@@ -64,7 +64,7 @@ describe.skipIf(noSshd !== '')('clusters from the shell, over real SSH', { timeo
     await lab?.stop()
   })
 
-  it('end with 3 and the fingerprint before any authentication, and go on when it is vouched for', async () => {
+  it('end with 3 and the fingerprint before any authentication, and continue when it is confirmed', async () => {
     const path = clusterFile((c) => c.nodes.splice(1))
     const unknown = await bare('--config', path, '--known-hosts', file(''), 'watch', 'demo', '--json', '--for', '1')
     expect(unknown.code).toBe(3)
@@ -86,13 +86,13 @@ describe.skipIf(noSshd !== '')('clusters from the shell, over real SSH', { timeo
     const [done, taken] = both.toSorted((a, b) => (a.code ?? 9) - (b.code ?? 9)) as [Ended, Ended]
     expect([done.code, done.stderr]).toEqual([0, ''])
     expect([taken.code, errorOf(taken)['code']]).toEqual([1, 'PLAN_TAKEN'])
-    expect([await standing('oss01'), await standing('oss02')]).toEqual([['ops_hog'], ['ops_hog']])
+    expect([await activeRules('oss01'), await activeRules('oss02')]).toEqual([['ops_hog'], ['ops_hog']])
     const script = await sluice('stop', 'demo', '--script')
     expect(script.code).toBe(0)
     expect(execFileSync('sh', ['-n'], { input: script.stdout, encoding: 'utf8' })).toBe('')
     const cleaned = await sluice('rules', 'clean', 'demo', '--json')
     expect([cleaned.code, json(cleaned)['removed']]).toEqual([0, 2])
-    expect(await standing('oss01')).toEqual([])
+    expect(await activeRules('oss01')).toEqual([])
   })
 
   it('control: its rules are removed when it is interrupted, and by their lease when it is killed', async () => {
@@ -112,11 +112,11 @@ describe.skipIf(noSshd !== '')('clusters from the shell, over real SSH', { timeo
         'demo',
         '--json',
       ])
-    const isRuling = async (): Promise<boolean> => (await standing('oss01')).some((n) => n.startsWith('st_'))
-    const told = run()
+    const isRuling = async (): Promise<boolean> => (await activeRules('oss01')).some((n) => n.startsWith('st_'))
+    const reported = run()
     await until(isRuling)
-    told.child.kill('SIGTERM')
-    const end = await told.ended
+    reported.child.kill('SIGTERM')
+    const end = await reported.ended
     expect([end.code, end.stderr]).toEqual([0, ''])
     const last = jsonLines(end.stdout).at(-1)
     expect(last).toMatchObject({ mode: 'enforce', controller: 'static', source: 'LIVE' })

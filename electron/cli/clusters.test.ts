@@ -27,7 +27,7 @@ function file(text: string): string {
 const desired = (...rules: string[]): string => file(`rules:\n${rules.map((r) => `  - ${r}\n`).join('')}`)
 const names = (text: string): string[] =>
   [...text.matchAll(/^(\S+) .* \d+, ref -?\d+$/gm)].map(([, name = '']) => name).filter((n) => n !== 'default')
-const standingOn = (lab: EmulatedServers, host: string): string[] => [...new Set(names(lab.rules(host)))]
+const activeRulesOn = (lab: EmulatedServers, host: string): string[] => [...new Set(names(lab.rules(host)))]
 interface Written {
   clusters: { safe_mode?: string; nodes: { port: number; identity: string }[] }[]
 }
@@ -43,7 +43,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
   const sluice = (...args: string[]): Promise<Ended> =>
     start(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args]).ended
   const bare = (...args: string[]): Promise<Ended> => start(args).ended
-  const standing = (host: string): string[] => standingOn(lab, host)
+  const activeRules = (host: string): string[] => activeRulesOn(lab, host)
   /** Copy of the cluster file with one change. */
   function clusterFile(change: (cluster: Written['clusters'][number]) => void): string {
     const content = parse(readFileSync(lab.clusterFile, 'utf8')) as Written
@@ -74,7 +74,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     expect(errorOf(broken)).toMatchObject({ code: 'CLUSTERS_UNREADABLE' })
   })
 
-  it('end with 3 and the fingerprint before any authentication, and go on when it is vouched for', async () => {
+  it('end with 3 and the fingerprint before any authentication, and continue when it is confirmed', async () => {
     const path = clusterFile((c) => c.nodes.splice(1))
     const before = lab.logins()
     const unknown = await bare('--config', path, '--known-hosts', file(''), 'watch', 'demo', '--json', '--for', '1')
@@ -92,9 +92,9 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
   it('end with 4 when no key is taken, and with 1 when nothing listens', async () => {
     const other = otherKey()
     const noKey = clusterFile((c) => c.nodes.forEach((n) => (n.identity = other)))
-    const nobody = clusterFile((c) => c.nodes.forEach((n) => (n.port = 1)))
+    const unreachable = clusterFile((c) => c.nodes.forEach((n) => (n.port = 1)))
     const [refused, silent] = await Promise.all(
-      [noKey, nobody].map((f) =>
+      [noKey, unreachable].map((f) =>
         bare('--config', f, '--known-hosts', lab.knownHosts, 'rules', 'list', 'demo', '--json'),
       ),
     )
@@ -102,7 +102,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     expect(refused && errorOf(refused)).toMatchObject({ code: 'SSH_AUTH_REFUSED' })
   })
 
-  it('go on with the servers that answer, and say which do not', async () => {
+  it('continue with the servers that answer, and report which do not', async () => {
     lab.kill('oss02')
     const [watched, listed] = await Promise.all([
       sluice('watch', 'demo', '--json', '--for', '1'),
@@ -141,7 +141,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     expect(applied.code).toBe(0)
     const change = json(applied)
     expect(change).toMatchObject({ state: 'done', nodes: [{ state: 'done' }, { state: 'done' }] })
-    expect(standing('oss02')).toEqual([expect.stringMatching(/^sl_/)])
+    expect(activeRules('oss02')).toEqual([expect.stringMatching(/^sl_/)])
     const again = await sluice('rules', 'apply', id, '--target', 'demo', '--json')
     expect([again.code, errorOf(again)['code']]).toEqual([1, 'PLAN_TAKEN'])
     const listed = json(await sluice('rules', 'list', 'demo', '--json'))
@@ -154,7 +154,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     })
     const reverted = await sluice('rules', 'revert', String(change['change']), '--json')
     expect(reverted.code).toBe(0)
-    expect(standing('oss01')).toEqual([])
+    expect(activeRules('oss01')).toEqual([])
     // Its timers are removed with it.
     expect(lab.exec('oss01', 'systemctl list-units sluice-*.timer --all --no-legend --plain').stdout).toBe('')
     const store = EnforcementStore.openForReading(storeFile(data))
@@ -173,7 +173,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     expect(errorOf(changed)['changed']).toEqual(
       expect.arrayContaining([expect.stringMatching(/^oss02: theirs is new/)]),
     )
-    expect(standing('oss01')).toEqual([])
+    expect(activeRules('oss01')).toEqual([])
     const fresh = await planned(path)
     const apply = (): Promise<Ended> =>
       sluice('rules', 'apply', String(fresh['id']), '--target', 'demo', '--canary', '0', '--json')
@@ -181,8 +181,8 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     const [done, taken] = both.toSorted((a, b) => (a.code ?? 9) - (b.code ?? 9)) as [Ended, Ended]
     expect([done.code, done.stderr]).toEqual([0, ''])
     expect([taken.code, errorOf(taken)['code']]).toEqual([1, 'PLAN_TAKEN'])
-    expect(standing('oss01')).toEqual(['ops_hog'])
-    expect(standing('oss02')).toEqual(['ops_hog', 'theirs'])
+    expect(activeRules('oss01')).toEqual(['ops_hog'])
+    expect(activeRules('oss02')).toEqual(['ops_hog', 'theirs'])
     const script = await sluice('stop', 'demo', '--script')
     expect(script.code).toBe(0)
     expect(script.stdout).toContain("'reg stop ops_hog'")
@@ -190,8 +190,8 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     // Rules managed by Sluice are removed; others stay.
     const cleaned = await sluice('rules', 'clean', 'demo', '--json')
     expect([cleaned.code, json(cleaned)['removed']]).toEqual([0, 2])
-    expect(standing('oss01')).toEqual([])
-    expect(standing('oss02')).toEqual(['theirs'])
+    expect(activeRules('oss01')).toEqual([])
+    expect(activeRules('oss02')).toEqual(['theirs'])
     lab.exec('oss02', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='stop theirs'")
   })
 
@@ -221,7 +221,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
       await on('control', 'demo', '--mode', 'enforce', '--target', 'demo', '--for', '5'),
     ]
     expect(tried.map((e) => [e.code, errorOf(e)['code']])).toEqual(tried.map(() => [1, 'READ_ONLY']))
-    expect(standing('oss01')).toEqual([])
+    expect(activeRules('oss01')).toEqual([])
   })
 
   it('end with 5 or 6 when a server is lost on the way, and say how each ended', async () => {
@@ -242,7 +242,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     ])
     let isOver = false
     void ended.then(() => (isOver = true))
-    await until(() => isOver || standing('oss01').length > 0)
+    await until(() => isOver || activeRules('oss01').length > 0)
     lab.kill('oss02')
     const cut = await ended
     await lab.restart('oss02')
@@ -253,7 +253,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     ])
     const cleaned = await sluice('rules', 'clean', 'demo', '--json')
     expect(cleaned.code).toBe(0)
-    expect(standing('oss01')).toEqual([])
+    expect(activeRules('oss01')).toEqual([])
   })
 })
 
@@ -265,7 +265,7 @@ describe('a controller from the shell', SIDE_BY_SIDE, () => {
   afterAll(() => lab?.stop())
 
   it('removes its rules when it is interrupted', async () => {
-    const told = startOn(tempFolder(), [
+    const reported = startOn(tempFolder(), [
       '--config',
       lab.clusterFile,
       '--known-hosts',
@@ -280,10 +280,10 @@ describe('a controller from the shell', SIDE_BY_SIDE, () => {
       'demo',
       '--json',
     ])
-    const isRuling = (): boolean => standingOn(lab, 'oss01').some((n) => n.startsWith('st_'))
+    const isRuling = (): boolean => activeRulesOn(lab, 'oss01').some((n) => n.startsWith('st_'))
     await until(isRuling)
-    told.signal('SIGTERM')
-    const end = await told.ended
+    reported.signal('SIGTERM')
+    const end = await reported.ended
     expect([end.code, end.stderr]).toEqual([0, ''])
     expect(jsonLines(end.stdout).at(-1)).toMatchObject({ mode: 'enforce', controller: 'static', source: 'LIVE' })
     expect(isRuling()).toBe(false)

@@ -46,6 +46,12 @@ function runOf(done: Done, at: number, of: { title: string; variants: readonly V
     }
   })
   const records = jobs.filter((j) => j.record !== null)
+  const planes = (runs[0]?.planes ?? []).map(({ plane, what, unit }) => ({
+    plane,
+    what,
+    unit,
+    value: median((r) => r.planes.find((p) => p.plane === plane && p.what === what)?.value ?? NaN),
+  }))
   return {
     scenario: of.title,
     seed: runs[0]?.seed ?? 0,
@@ -66,6 +72,7 @@ function runOf(done: Done, at: number, of: { title: string; variants: readonly V
       slo_misses: median((r) => r.figures.sloMisses),
       utilisation: median((r) => r.figures.utilisation),
     },
+    ...(planes.length > 0 ? { planes } : {}),
     ...(records.length > 0 ? { records: Object.fromEntries(records.map((j) => [j.id, j.record])) } : {}),
   }
 }
@@ -97,10 +104,24 @@ function differenceOf(done: Done, at: number, variants: readonly Variant[]): obj
   }
 }
 
+/** One line per measure of locks, metadata and tokens: its median under each variant. */
+function planeLines(variants: Done['comparison']['variants']): string[] {
+  const keys = new Map(
+    variants.flatMap(({ planes }) => planes.map((p) => [`${p.plane}: ${p.what}, ${p.unit}`, p] as const)),
+  )
+  return [...keys].map(([title, { plane, what }]) => {
+    const cells = variants.map(({ name, planes }) => {
+      const found = planes.find((p) => p.plane === plane && p.what === what)?.value
+      return `${plain(name).slice(0, 22)} ${found ? Number(found.median.toPrecision(4)) : '-'}`
+    })
+    return `${title}: ${cells.join(', ')}`
+  })
+}
+
 function print(done: Done, title: string): void {
   const { comparison, cost } = done
   line(
-    `${plain(title)}: ${cost.runs} runs in ${cost.wallS.toFixed(1)} s on ${cost.workers} threads, ${cost.ratio.toFixed(0)} s a second`,
+    `${plain(title)}: ${cost.runs} runs in ${cost.wallS.toFixed(1)} s on ${cost.workers} threads, ${cost.ratio.toFixed(0)} times as fast as real time`,
   )
   const names = ['MB/s', 'RPC/s', 'Jain', 'starved s', 'SLO misses']
   line(`${'variant'.padEnd(24)}${names.map((n) => n.padStart(12)).join('')}`)
@@ -117,6 +138,7 @@ function print(done: Done, title: string): void {
     )
     line(plain(name).slice(0, 22).padEnd(24) + shown.join(''))
   }
+  for (const text of planeLines(comparison.variants)) line(text)
   for (const { name, remarks } of comparison.variants) for (const r of remarks) line(`${plain(name)}: ${sentence(r)}`)
   const best = comparison.variants[comparison.verdict.best ?? -1]
   const verdict = comparison.verdict.parts.map((p) => p.text).join('')
@@ -162,13 +184,13 @@ function controllers(text: string): ControllerName[] {
   return names as ControllerName[]
 }
 
-const whole = (text: string): number => {
+const integer = (text: string): number => {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('A whole number of at most 15 digits.')
   return Number(text)
 }
 
 const runs = (text: string): number => {
-  const n = whole(text)
+  const n = integer(text)
   if (n < 1 || n > SEEDS_MAX) throw new InvalidArgumentError(`From 1 to ${SEEDS_MAX}.`)
   return n
 }
@@ -185,7 +207,7 @@ export function compareCommand(): Command {
     )
     .option('--variants <file>', 'YAML list of variants instead of controllers, the baseline first')
     .option('--seeds <n>', 'runs per controller; results are medians', runs, 1)
-    .option('--first-seed <n>', 'first seed (default: that of the scenario)', whole)
+    .option('--first-seed <n>', 'first seed (default: that of the scenario)', integer)
     .option('--until <s>', 'simulated seconds', seconds, 60)
     .option('--slo <ms>', 'p95 wait above which a job misses its objective, ms', seconds, 500)
     .option('--workers <n>', 'threads', runs)

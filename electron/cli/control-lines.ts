@@ -73,7 +73,7 @@ export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
     source: monitor.source.kind,
     mode: loop.mode,
     controller: loop.controller,
-    ...(loop.shadowLeftNs > 0 ? { shadow_left_s: Math.round(loop.shadowLeftNs / 1e8) / 10 } : {}),
+    ...(loop.shadowRemainingNs > 0 ? { shadow_left_s: Math.round(loop.shadowRemainingNs / 1e8) / 10 } : {}),
     decisions: loop.mode === 'observe' ? [] : decisions,
     rules: monitor.servers.map((host) => rulesOn(monitor, host)),
     records: loop.mode === 'observe' ? {} : Object.fromEntries(records),
@@ -103,7 +103,7 @@ export function periodText(monitor: ClusterMonitor, missing: Missing): string {
     const plan = outcome ? `, ${outcome.plan.commands.length} ${outcome.state}` : ''
     return `${host} ${rules.length} rules${plan}`
   })
-  const shadow = loop.shadowLeftNs > 0 ? `, shown only for ${Math.ceil(loop.shadowLeftNs / 1e9)} s` : ''
+  const shadow = loop.shadowRemainingNs > 0 ? `, shown only for ${Math.ceil(loop.shadowRemainingNs / 1e9)} s` : ''
   const silent = unreadIn(monitor, monitor.sample, missing).map((m) => `${m.host} missing: ${m.reason}`)
   const failures = monitor.failures.map((f) => f.what)
   const head = `${clock(monitor.nowMs())}  ${loop.controller} ${loop.mode}${shadow}  ${[...per, ...silent, ...failures].join('; ')}`

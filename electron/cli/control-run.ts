@@ -84,14 +84,15 @@ class Run {
   async #enter(): Promise<Result<undefined>> {
     const { source } = this.#cluster
     const { controller, mode, takeOver } = this.#options
-    const { monitor, guard } = source
+    const { monitor, writeProtection } = source
     this.#monitor = monitor
     this.#off()
     if (mode === 'enforce') {
       const stopped = this.#stoppedSince(monitor)
       if (stopped) return fail(stopped)
-      const may = guard?.mayEnter(mode) ?? ok(undefined)
-      const opened = may.ok || may.error.code !== 'LOCKED' || !guard ? may : guard.unlock(this.#cluster.name)
+      const may = writeProtection?.mayEnter(mode) ?? ok(undefined)
+      const opened =
+        may.ok || may.error.code !== 'LOCKED' || !writeProtection ? may : writeProtection.unlock(this.#cluster.name)
       if (!opened.ok) return opened
     }
     const chosen = monitor.setController(controller)
@@ -125,23 +126,24 @@ class Run {
   }
 
   #renew(): void {
-    const { guard } = this.#cluster.source
-    if (this.#options.mode === 'enforce' && guard?.mayEnter('enforce').ok) guard.unlock(this.#cluster.name)
+    const { writeProtection } = this.#cluster.source
+    if (this.#options.mode === 'enforce' && writeProtection?.mayEnter('enforce').ok)
+      writeProtection.unlock(this.#cluster.name)
   }
 
   #onSample(monitor: ClusterMonitor): void {
     const { mode } = monitor.loop
     if (this.#options.mode === 'enforce' && mode !== 'enforce') {
-      const may = this.#cluster.source.guard?.mayEnter('enforce')
+      const may = this.#cluster.source.writeProtection?.mayEnter('enforce')
       const why = may && !may.ok ? may.error.why : monitor.jobIds.ended?.why
-      const { leftWhy } = monitor.loop
+      const { leaveReason } = monitor.loop
       const locked = {
         code: 'LOCKED',
         what: 'The controller left enforce',
         why,
         unaffected: 'Its rules are removed.',
       }
-      this.#end(leftWhy ?? locked)
+      this.#end(leaveReason ?? locked)
     }
     this.#noteWritten(monitor)
     if (monitor.sample === this.#sample) return
@@ -172,17 +174,17 @@ class Run {
     const enough = monitor.sample + SEEN_AFTER
     // A cluster that is slow to read has long sampling periods.
     const untilMs = performance.now() + Math.max(GONE_MS, (SEEN_AFTER + 2) * (monitor.source.periodNs / NS_PER_MS))
-    const left = (): string[] => [...this.#written].filter((host) => !isGone(monitor, host))
+    const remaining = (): string[] => [...this.#written].filter((host) => !isGone(monitor, host))
     await new Promise<void>((resolve) => {
       const look = setInterval(() => {
         this.#noteWritten(monitor)
-        const isOver = (monitor.sample >= enough && left().length === 0) || performance.now() > untilMs
+        const isOver = (monitor.sample >= enough && remaining().length === 0) || performance.now() > untilMs
         if (!isOver && !isHopeless(this.#cluster)) return
         clearInterval(look)
         resolve()
       }, 50)
     })
-    const hosts = left()
+    const hosts = remaining()
     if (hosts.length === 0) return EXIT.done
     const why = `${hosts.join(', ')}: removal of its rules was not confirmed; their leases remove them within a minute`
     process.stderr.write(`sluice: ${plain(why)}\n`)
@@ -211,15 +213,16 @@ const notTyped = (name: string, target: string | undefined): Failure => ({
 export async function control(name: string, options: ControlOptions, command: Command): Promise<void> {
   const { json, mode, target } = options
   if (mode === 'enforce' && target !== name) return stopJson(notTyped(name, target), json, EXIT.usage)
-  const opened = await openCluster(name, flagsOf(command), { comesBack: true })
+  const opened = await openCluster(name, flagsOf(command), { reconnects: true })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
   const run = new Run(cluster, options)
   const why = await run.run()
   const code = run.codeOfServers()
-  const left = await run.withdraw()
+  const remaining = await run.withdraw()
   if (why) process.stderr.write(`sluice: ${plain(formatFailure(why))}\n`)
   if (why && json) line(jsonText({ error: { code: why.code, message: formatFailure(why) } }))
-  process.exitCode = left !== EXIT.done ? left : why ? exitOf(why) : code !== EXIT.done ? code : exitCodeOfRun(cluster)
+  process.exitCode =
+    remaining !== EXIT.done ? remaining : why ? exitOf(why) : code !== EXIT.done ? code : exitCodeOfRun(cluster)
   await cluster.close()
 }

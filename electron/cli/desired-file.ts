@@ -6,7 +6,7 @@
  *   - { match: "jobid={hog.n01}", rate: 50, queue: reg }
  * ```
  *
- * Rules are placed in file order before all others; `rank` names the rule to place one before.
+ * Rules are placed in file order before all others; `rank` names the rule before which a rule is placed instead.
  */
 import { readFileSync } from 'node:fs'
 import { isMap, isSeq, LineCounter, parseDocument, type Document, type Node, type Pair } from 'yaml'
@@ -19,7 +19,7 @@ import { RATE_MAX } from '#core/lustre/nrs-tbf-rule.ts'
 const FILE_BYTES = 1 << 20
 const RULES = 100
 
-/** Characters that Lustre's grammar needs; except for braces and blanks none is special to a shell. */
+/** Characters allowed in `match`: those that Lustre's grammar needs. The schema below names the refused ones. */
 const MATCH = /^[A-Za-z0-9 .,:*?!@_/+#%=~^&{}<>[\]-]+$/
 
 const rule = z.strictObject({

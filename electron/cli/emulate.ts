@@ -1,6 +1,6 @@
 /** `sluice emulate SCENARIO`: serves the emulator over SSH, or over a socket for stand-in programs, until a signal. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { Emulation, ORDINARY, speedOf, SPEEDS, SUDO_KINDS, type SudoKind } from '../emulate/emulation.ts'
+import { Emulation, SUDO_USER, speedOf, SPEEDS, SUDO_KINDS, type SudoKind } from '../emulate/emulation.ts'
 import { existingKey, newKey, runFolder } from '../emulate/keys.ts'
 import { serveCluster, type SshCluster } from '../emulate/ssh-cluster.ts'
 import { openSocket, type StandInSocket } from '../emulate/stand-in-socket.ts'
@@ -40,7 +40,7 @@ interface Served {
 /** Opens the requested servers; if one fails, those already open end with the process. */
 async function serve(emulation: Emulation, options: EmulateOptions, folder: string): Promise<Served> {
   const key = options.ssh ? must(options.key === undefined ? newKey(folder) : existingKey(options.key)) : undefined
-  const user = options.sudo ? ORDINARY : 'root'
+  const user = options.sudo ? SUDO_USER : 'root'
   const ssh = key && must(await serveCluster(emulation, { port: options.port, key, user, folder }))
   const socket = options.socket === undefined ? undefined : must(await openSocket(emulation, options.socket))
   return { ssh, identity: key?.identity, socket }
@@ -93,7 +93,7 @@ async function emulate(name: string, options: EmulateOptions): Promise<void> {
 
 const HELP = `
 Prints a cluster file for sluice --config and for the console, then serves until a signal. Every node listens on its own port on
-127.0.0.1 only. One key can log in as root and as ${ORDINARY}: the key of --key, otherwise a new key for this run. Commands run
+127.0.0.1 only. One key can log in as root and as ${SUDO_USER}: the key of --key, otherwise a new key for this run. Commands run
 in the emulated node's shell, without terminal, forwarding or file transfer. A new key and the files are in a folder that is
 removed at the end.`
 
@@ -104,7 +104,7 @@ export function emulateCommand(): Command {
     .option('--ssh', 'serve every node over SSH on loopback')
     .option('--port <n>', 'port of the first node, the others follow; 0 = any free ports', port, 2201)
     .option('--key <file>', 'private key to authorize; only its .pub is read')
-    .addOption(new Option('--sudo <scope>', `log in as ${ORDINARY}, with these sudo rights`).choices([...SUDO_KINDS]))
+    .addOption(new Option('--sudo <scope>', `log in as ${SUDO_USER}, with these sudo rights`).choices([...SUDO_KINDS]))
     .option('--socket <path>', 'a Unix socket for stand-ins of lctl and other programs')
     .option('--speed <x>', 'emulated seconds per second', speed, 1)
     .option('--for <s>', 'stop after this many seconds', seconds)

@@ -37,7 +37,7 @@ const fork = (flags: ForkFlags): Promise<void> =>
   withRecording(flags.history, flags.cluster, ({ reader }) => write(reader, flags))
 
 async function write(reader: HistoryReader, flags: ForkFlags): Promise<void> {
-  const kept = reader.kept()
+  const kept = reader.extent()
   const toMs = flags.to ?? (kept?.toMs ?? 0) + 1
   const fromMs = flags.from ?? Math.max(kept?.fromMs ?? 0, toMs - 60_000)
   if (toMs <= fromMs)
@@ -52,7 +52,7 @@ async function write(reader: HistoryReader, flags: ForkFlags): Promise<void> {
     intervalMs: flags.interval,
     scenario: undefined,
     control: { ...control, maxRate: flags.maxRate, periodMs: 1000 },
-    said: 'Releases, CPTs, policies, the controller and T are not recorded: T is that of the command line.',
+    notice: 'Releases, CPTs, policies, the controller and T are not recorded: T is that of the command line.',
   }
   const inputs = must(inputsFromHistory(around, reader, { fromMs, toMs }, { workload: flags.workload, isReplay: true }))
   const { text, scenario, thinning } = must(forkScenario(inputs))
@@ -74,7 +74,9 @@ async function write(reader: HistoryReader, flags: ForkFlags): Promise<void> {
       1,
     )
   }
-  line(`${plain(flags.out)}: ${scenario.jobs.length} jobs, one simulated RPC for ${thinning}`)
+  line(
+    `${plain(flags.out)}: ${scenario.jobs.length} jobs, ${thinning === 1 ? 'every RPC is simulated' : `time compressed ${thinning} times`}`,
+  )
   for (const t of scenario.fork?.unknown ?? []) line(`? ${plain(t)}`)
 }
 

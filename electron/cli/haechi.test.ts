@@ -28,9 +28,9 @@ describe('sluice haechi node', () => {
     [2, ['--reservations=-1'], 'whole number'],
     [2, ['--clients', '0'], 'whole number'],
     [2, ['--seconds', '0'], 'Seconds'],
-  ])('ends with %i for %j', async (expected, args, told) => {
+  ])('ends with %i for %j', async (expected, args, reported) => {
     const { code, stderr } = await node(...args)
     expect(code).toBe(expected)
-    expect(stderr).toContain(told)
+    expect(stderr).toContain(reported)
   })
 })

@@ -8,12 +8,12 @@ import { NODE_SETTINGS, REAL_NODE_DEFAULTS, type RealClient, type RealNodeSetup 
 import { tokenCost, type Loss, type TokenCost } from '../haechi/token-cost.ts'
 import { line, must, stop } from './output.ts'
 
-const whole = (text: string): number => {
+const integer = (text: string): number => {
   if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('A whole number of at most 10 digits.')
   return Number(text)
 }
 const least = (n: number) => (text: string) => {
-  const value = whole(text)
+  const value = integer(text)
   if (value < n) throw new InvalidArgumentError(`A whole number, ${n} at least.`)
   return value
 }
@@ -23,9 +23,9 @@ const seconds = (text: string): number => {
   if (value < 0.1 || value > MAX_SECONDS) throw new InvalidArgumentError(`Seconds, from 0.1 to ${MAX_SECONDS}.`)
   return value
 }
-const wholes = (text: string): number[] => text.split(',').map((part) => whole(part.trim()))
+const wholes = (text: string): number[] => text.split(',').map((part) => integer(part.trim()))
 const limits = (text: string): (number | null)[] =>
-  text.split(',').map((part) => (part.trim() === '-' ? null : whole(part.trim())))
+  text.split(',').map((part) => (part.trim() === '-' ? null : integer(part.trim())))
 
 /** Share of READs. */
 const MIXES: Readonly<Record<string, number>> = { a: 0.5, b: 0.95, c: 1 }
@@ -150,7 +150,9 @@ const period = (completed: number): string => (Number.isNaN(completed) ? '-' : f
 
 function printTokens({ omega, audit, conversions, casRaces, wakeUps, dataIos, monitorCpu }: RunResult): void {
   const share = (100 * audit.mostHandedOut).toFixed(1)
-  line(`omega ${figure(omega)} tokens at the end; at most ${share} % of a period's tokens were handed out`)
+  line(
+    `capacity estimate (omega) ${figure(omega)} tokens at the end; at most ${share} % of a period's tokens were handed out`,
+  )
   line(`${figure(conversions)} conversions, ${figure(casRaces)} lost CAS races`)
   line(
     `data node's CPU: ${wakeUps.data} wake-ups by ${figure(dataIos)} data I/Os; ${figure(wakeUps.timer)} checks, ` +

@@ -26,7 +26,7 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** Range given by --from and --to, by default everything in the file. */
 function spanOf(reader: HistoryReader, { from, to }: Span): { fromMs: number; toMs: number } {
-  const kept = reader.kept()
+  const kept = reader.extent()
   const fromMs = from ?? kept?.fromMs ?? 0
   const toMs = to ?? (kept?.toMs ?? 0) + 1
   if (toMs > fromMs) return { fromMs, toMs }
@@ -38,7 +38,7 @@ const info = (file: string, options: { readonly json?: true }): Promise<void> =>
     const { checked, db, close } = must(await files.open(file))
     const clusters = checked.clusters.map(({ id, kind, name }) => {
       const reader = new FileReader(db, id, { name, isOwner: false })
-      const tiers = TIERS.map((tier) => ({ tier, kept: reader.keptOf(tier) ?? null }))
+      const tiers = TIERS.map((tier) => ({ tier, kept: reader.extentOf(tier) ?? null }))
       return { kind, name, targets: reader.allTargets().length, tiers }
     })
     close()

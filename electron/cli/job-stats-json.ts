@@ -61,11 +61,11 @@ function entryText(e: JobEntry): string {
 const targetOf = (param: ByteText): string => /^[^.]+\.(.+)\.job_stats$/s.exec(param)?.[1] ?? param
 
 /** Initial buffer size: enough for the output of a 64 KiB chunk of input. */
-const ROOM = 262_144
+const BUFFER_BYTES = 262_144
 
 export class JobStatsJson implements JobStatsSink {
   // Strings are encoded into one buffer at once: kept until written, they would outlive the young generation.
-  #bytes = Buffer.allocUnsafe(ROOM)
+  #bytes = Buffer.allocUnsafe(BUFFER_BYTES)
   #length = 0
   #targets = 0
   #jobs = 0

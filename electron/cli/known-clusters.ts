@@ -11,14 +11,14 @@ const configured = (flags: ClustersFlags): Result<readonly ClusterInput[]> =>
 
 /** Finds a cluster by name in `--config` or the data folder. Failures: CLUSTERS_UNREADABLE, UNKNOWN_CLUSTER. */
 export function findCluster(flags: ClustersFlags, name: string): Result<ClusterInput> {
-  const own = configured(flags)
-  if (!own.ok) return own
-  const kept = readClusters(join(dataFolder(flags), 'clusters.yaml'), true)
+  const configuredClusters = configured(flags)
+  if (!configuredClusters.ok) return configuredClusters
+  const saved = readClusters(join(dataFolder(flags), 'clusters.yaml'), true)
   // A damaged cluster file in the data folder does not block a cluster found in the other file.
-  const found = [...own.value, ...(kept.ok ? kept.value : [])].find((c) => c.name === name)
+  const found = [...configuredClusters.value, ...(saved.ok ? saved.value : [])].find((c) => c.name === name)
   if (found) return ok(found)
-  if (!kept.ok) return kept
-  const names = [...own.value, ...kept.value].map((c) => c.name).slice(0, 20)
+  if (!saved.ok) return saved
+  const names = [...configuredClusters.value, ...saved.value].map((c) => c.name).slice(0, 20)
   return fail({
     code: 'UNKNOWN_CLUSTER',
     what: `There is no cluster called ${name}`,

@@ -18,7 +18,7 @@ const REASON = 300
 
 export interface OpenOptions {
   /** Set to reconnect lost sessions: for commands that run until they are interrupted. */
-  readonly comesBack: boolean
+  readonly reconnects: boolean
   /** Scenario file for the emulator. */
   readonly scenarioFile?: string | undefined
 }
@@ -124,7 +124,7 @@ function waitFor(is: () => boolean, waitMs: number): Promise<void> {
 const firstSample = (opened: OpenSource, waitMs: number): Promise<void> =>
   waitFor(() => (opened.source?.monitor.sample ?? 0) > 0, waitMs)
 
-/** True if a server has no reading yet: its first one takes longer than a sample waits, and it is not missing either. */
+/** True if a server has no reading yet, for example because its first one takes longer than a sample waits. */
 const isUnread = (source: Source | undefined, host: string): boolean =>
   source?.monitor.node(host) !== undefined && !source.monitor.reading(host)
 
@@ -174,13 +174,13 @@ function inUse(opened: OpenSource, first: Source, input: ClusterInput | undefine
 export async function openCluster(
   name: string,
   flags: ClustersFlags,
-  { comesBack, scenarioFile }: OpenOptions,
+  { reconnects, scenarioFile }: OpenOptions,
 ): Promise<Result<OpenCluster, OpenFailure>> {
   const refused = (failure: Failure, code: ExitCode): Result<never, OpenFailure> => fail({ failures: [failure], code })
   const input = name === 'emulator' ? undefined : findCluster(flags, name)
   if (input && !input.ok) return refused(input.error, EXIT.usage)
   const request = input
-    ? { kind: 'cluster' as const, input: input.value, dataDir: dataFolder(flags), ssh: sshOptions(flags, comesBack) }
+    ? { kind: 'cluster' as const, input: input.value, dataDir: dataFolder(flags), ssh: sshOptions(flags, reconnects) }
     : { kind: 'emulator' as const, scenarioFile }
   // Loaded on demand: sampling and writing are half of the modules of a command, and an unknown name needs neither.
   const { openSource } = await import('../host/sources/open.ts')
@@ -201,6 +201,6 @@ export async function openCluster(
     return refused({ code: 'NO_SERVERS', what: `${name} has nothing to read`, why }, EXIT.failed)
   }
   await firstSample(opened, SAMPLE_MS + 2 * (input?.value.intervalMs ?? 0))
-  if (!comesBack) await allRead(opened)
+  if (!reconnects) await allRead(opened)
   return ok(inUse(opened, source, input?.value))
 }

@@ -27,12 +27,12 @@ function address(text: string): Address {
   return read.value
 }
 
-const whole = (text: string): number => {
+const integer = (text: string): number => {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('A whole number of at most 15 digits.')
   return Number(text)
 }
 
-const say = (text: string): void => void process.stderr.write(`sluice padll: ${plain(text)}\n`)
+const log = (text: string): void => void process.stderr.write(`sluice padll: ${plain(text)}\n`)
 
 /** Stops a daemon on a signal. */
 function untilSignal(close: () => Promise<void>): void {
@@ -67,7 +67,7 @@ async function local(flags: LocalFlags): Promise<void> {
   const core = flags.core ?? config?.core ?? { path: globalSocket() }
   const name = flags.name ?? config?.name ?? thisHost()
   const secret = secretOf(flags, config?.secret)
-  const daemon = must(await startLocal({ name, hostname: thisHost(), socket, core, secret, say, onLost: lost }))
+  const daemon = must(await startLocal({ name, hostname: thisHost(), socket, core, secret, log, onLost: lost }))
   untilSignal(() => daemon.close())
   line(`Local controller ${plain(name)}: stages at ${plain(socket)}, global controller at ${plain(printAddress(core))}`)
 }
@@ -95,7 +95,7 @@ async function global(flags: GlobalFlags): Promise<void> {
       stateFile: flags.state ?? config.stateFile ?? stateFile(),
       config,
       ...(flags.epoch === undefined ? {} : { leastEpoch: flags.epoch }),
-      say,
+      log,
       onLost: lost,
     }),
   )
@@ -103,7 +103,7 @@ async function global(flags: GlobalFlags): Promise<void> {
   const where = printAddress(daemon.address)
   line(`Global controller ${plain(name)}, epoch ${daemon.controller.epoch}: local controllers at ${plain(where)}`)
   if (!('path' in daemon.address) && secret === undefined) {
-    say('this port has no key: every user of this machine can join. Name a key file, or use a path.')
+    log('this port has no key: every user of this machine can join. Name a key file, or use a path.')
   }
 }
 
@@ -114,6 +114,7 @@ interface RunFlags {
   readonly instance: number
   readonly workflows: number
   readonly startMs: number
+  readonly refuseIoUring?: true
   readonly report?: string
   readonly cc: string
 }
@@ -131,6 +132,7 @@ async function run(program: string, args: readonly string[], flags: RunFlags): P
       instance: flags.instance,
       workflows: flags.workflows,
       startWaitMs: flags.startMs,
+      isIoUringRefused: flags.refuseIoUring === true,
       ...(flags.report === undefined ? {} : { report: flags.report }),
     }),
     2,
@@ -138,7 +140,7 @@ async function run(program: string, args: readonly string[], flags: RunFlags): P
   // Does not block the program: the stage checks the credentials of its peer and obeys this user and root only.
   const found = privateSocket(socket)
   if (!found.ok)
-    say(`the local controller may belong to another user, whom the stage does not obey: ${formatFailure(found.error)}`)
+    log(`the local controller may belong to another user, whom the stage does not obey: ${formatFailure(found.error)}`)
   const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   child.on('error', (e) => stop({ code: 'NOT_STARTED', what: `${program} could not be started`, why: e.message }, 127))
@@ -152,7 +154,7 @@ async function standardInput(): Promise<string> {
 }
 
 /** Sends a command to the controller of this node and prints the answer as the console receives it. */
-async function ask(args: readonly string[], control: string | undefined): Promise<void> {
+async function query(args: readonly string[], control: string | undefined): Promise<void> {
   const [verb, second] = args
   const readsText = verb === 'policies' && (second === 'set' || second === 'check')
   const stdin = readsText ? await standardInput() : ''
@@ -195,7 +197,7 @@ export function padllCommand(): Command {
     .option(...CONTROL)
     .option('--state <file>', 'state file: epoch, policies, settings')
     .option('--name <name>', 'name (default: host name)')
-    .option('--epoch <n>', 'lowest epoch to use', whole)
+    .option('--epoch <n>', 'lowest epoch to use', integer)
     .action((flags: GlobalFlags) => global(flags))
   padll
     .command('key')
@@ -208,9 +210,10 @@ export function padllCommand(): Command {
     .requiredOption('--job <id>', 'job id')
     .requiredOption('--mount <path>', 'a managed mount point; may be repeated', collect)
     .option('--socket <path>', 'socket of the local controller (default: that of this user)')
-    .option('--instance <n>', 'number of the process within the job', whole, 0)
-    .option('--workflows <n>', 'channels to spread calls over', whole, 1)
-    .option('--start-ms <n>', 'longest wait of the first call for the controller, ms', whole, 50)
+    .option('--instance <n>', 'number of the process within the job', integer, 0)
+    .option('--workflows <n>', 'channels to spread calls over', integer, 1)
+    .option('--start-ms <n>', 'longest wait of the first call for the controller, ms', integer, 50)
+    .option('--refuse-io-uring', 'refuse io_uring, which cannot be limited; also refuses setuid privileges to children')
     .option('--report <folder>', 'folder for the counters of each process')
     .option('--cc <compiler>', 'compiler for the stage', 'cc')
     .argument('<program>')
@@ -223,12 +226,12 @@ export function padllCommand(): Command {
     .description('compile it if necessary, and print its path')
     .option('--cc <compiler>', 'compiler', 'cc')
     .action(async ({ cc }: { cc: string }) => line(must(await stageLibrary({ cc }))))
-  const words = [
+  const sentence = [
     ['status', 'print the state of the global controller as JSON'],
     ['policies', 'show | check | set [--epoch N]: policies of the global controller; text is read from standard input'],
     ['set', '[--epoch N] NAME=VALUE…: algorithm, epsilon, split, collect_rounds, limit.SCOPE'],
   ] as const
-  for (const [name, what] of words) {
+  for (const [name, what] of sentence) {
     padll
       .command(name)
       .description(what)
@@ -236,7 +239,7 @@ export function padllCommand(): Command {
       .argument('[args...]')
       .allowUnknownOption()
       .passThroughOptions()
-      .action((rest: string[], { control }: { control?: string }) => ask([name, ...rest], control))
+      .action((rest: string[], { control }: { control?: string }) => query([name, ...rest], control))
   }
   return padll
 }

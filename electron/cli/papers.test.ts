@@ -4,31 +4,47 @@ import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 const papers = (...args: readonly string[]): Promise<Ended> => runSluice(['papers', ...args])
 
 describe('sluice papers', () => {
-  it('answers one JSON document of claims, with the seeds that were asked for', async () => {
+  it('answers one JSON document of claims, counts and fits, with the seeds that were asked for', async () => {
     const { code, stdout, stderr } = await papers('--only', 'IV-E', '--seeds', '7,8,9', '--json')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    const { claims, seconds } = JSON.parse(stdout) as { claims: Record<string, unknown>[]; seconds: number }
+    const document = JSON.parse(stdout) as {
+      claims: Record<string, unknown>[]
+      counts: Record<string, Record<string, number>>
+      fits: unknown[]
+      seeds: number[]
+      seconds: number
+    }
+    const { claims, counts, fits, seeds, seconds } = document
     expect(seconds).toBeGreaterThan(0)
-    expect(claims).toHaveLength(16)
-    expect(claims[0]).toMatchObject({
-      id: 'adaptbf.IV-E.1',
+    expect(seeds).toEqual([7, 8, 9])
+    expect(fits).toBeInstanceOf(Array)
+    expect(claims.find(({ id }) => id === 'adaptbf.IV-E.1')).toMatchObject({
       system: 'adaptbf',
-      ref: 'IV-E3, Fig 6(b)',
       what: 'Job1 (bursty, high priority) gains over No BW',
-      published: 'significant gain',
-      comparator: '>=',
-      bound: 0.15,
+      published: expect.any(String) as string,
+      range: [expect.any(Number), expect.any(Number)],
       ok: true,
     })
-    for (const { id, measured } of claims) expect(measured, String(id)).toBeTypeOf('number')
+    for (const { id, measured } of claims) expect(measured, String(id)).not.toBeUndefined()
+    const { adaptbf = {} } = counts
+    expect(Object.keys(adaptbf)).toEqual(['reproduced', 'calibrated', 'differs', 'contradicts', 'silent'])
+    expect(Object.values(adaptbf).reduce((sum, count) => sum + count)).toBe(claims.length)
   })
 
-  it('prints a table otherwise: published beside measured, and why a figure cannot be reached', async () => {
+  it('prints a table otherwise, and ends with the counts by system and the regression bounds', async () => {
     const { code, stdout } = await papers('--only', 'adaptbf.IV-F-endless.10', '--seeds', '1')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/adaptbf\.IV-F-endless\.10 +minimal loss +-0\.\d+ +-0\.55 to -0\.3 +ok/)
-    expect(stdout).toContain('Cannot be reached')
-    expect(stdout).toContain('1 of 1 claims hold')
+    const lines = stdout.trimEnd().split('\n')
+    const heads = lines
+      .find((text) => text.includes('agreement'))
+      ?.trim()
+      .split(/ +/)
+    expect(heads).toEqual(['published', 'measured', 'deviation', 'agreement', 'verdict', 'bound', 'claim'])
+    expect(lines.find((text) => text.startsWith('adaptbf.IV-F-endless.10'))).toMatch(/ +-0\.\d+ /)
+    expect(lines.at(-2)).toMatch(
+      /^adaptbf: \d+ reproduced, \d+ calibrated on, \d+ differs?, \d+ contradicts? the paper, \d+ not published$/,
+    )
+    expect(lines.at(-1)).toMatch(/^1 of 1 regression bound holds; medians over seeds 1; [\d.]+ s\.$/)
   })
 
   it.each([

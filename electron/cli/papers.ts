@@ -2,9 +2,11 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { type Claim, type Progress, runPapers, select } from '#core/papers/claims.ts'
 import type { Experiment } from '#core/papers/experiment.ts'
-import type { Bound, Comparator, Measured } from '#core/papers/expectation.ts'
 import { EXPERIMENTS } from '#core/papers/registry.ts'
+import { countVerdicts } from '#core/papers/verdict.ts'
+import { paperHost } from '../base/paper-host.ts'
 import { line, stop } from './output.ts'
+import { experimentLines, summaryLines } from './papers-table.ts'
 
 interface PapersOptions {
   readonly only?: readonly string[]
@@ -35,7 +37,7 @@ function run(options: PapersOptions): {
     stop({ code: 'UNKNOWN_CLAIM', what: `There is no claim ${unknown.join(', ')}`, next: `Known: ${known}.` }, 2)
   }
   const began = performance.now()
-  const steps = runPapers(experiments, options.seeds, { now: () => performance.now() })
+  const steps = runPapers(experiments, options.seeds, paperHost)
   let step = steps.next()
   for (; !step.done; step = steps.next()) showProgress(step.value)
   clearProgress()
@@ -51,65 +53,25 @@ function clearProgress(): void {
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
 }
 
-/** Four significant digits: seeds do not agree on more. */
-const figure = (value: number): string => String(Number(value.toPrecision(4)))
+/** Width of the output if it is not a terminal, and the least that a table is laid out for, characters. */
+const ACROSS = 160
+const ACROSS_LEAST = 100
 
-function shown(value: Measured | string | null): string {
-  if (value === null) return '-'
-  if (typeof value === 'string') return value
-  if (typeof value === 'number') return figure(value)
-  return Object.entries(value)
-    .toSorted(([a], [b]) => Number(a) - Number(b))
-    .map(([name, entry]) => `${name}: ${figure(entry)}`)
-    .join(', ')
-}
-
-const boundText = (comparator: Comparator, bound: Bound): string => {
-  if (bound === null) return ''
-  if (typeof bound === 'number') return `${comparator} ${figure(bound)}`
-  return `${figure(bound[0])} to ${figure(bound[1])}`
-}
-
-/** Prints the table; the widths of its first columns follow the ids and the published values. */
+/** Prints a table per experiment, then the counts. */
 function print(
   experiments: readonly Experiment[],
   claims: readonly Claim[],
-  options: PapersOptions,
+  seeds: readonly number[],
   seconds: number,
 ): void {
-  const idWidth = Math.max(...claims.map(({ id }) => id.length)) + 2
-  const saidWidth = Math.max(...claims.map(({ published }) => shown(published).length), 'published'.length) + 2
-  const row = (id: string, said: string, measured: string, bound: string, verdict: string, what: string): string =>
-    id.padEnd(idWidth) + said.padEnd(saidWidth) + measured.padEnd(11) + bound.padEnd(20) + verdict.padEnd(7) + what
+  const across = process.stdout.isTTY ? Math.max(ACROSS_LEAST, process.stdout.columns || ACROSS) : ACROSS
   for (const experiment of experiments) {
-    line(`\n${experiment.id}  ${experiment.title}`)
-    line(row('', 'published', 'measured', 'bound', '', ''))
-    let note: string | undefined
-    for (const c of claims.filter(({ id }) => experiment.expectations.some((e) => e.id === id))) {
-      const verdict = c.comparator === 'info' ? '' : c.ok ? 'ok' : 'MISS'
-      const isTable = typeof c.measured !== 'number'
-      line(
-        row(
-          c.id,
-          shown(c.published),
-          isTable ? '' : shown(c.measured),
-          boundText(c.comparator, c.bound),
-          verdict,
-          c.what,
-        ),
-      )
-      if (isTable) line(`${' '.repeat(idWidth)}${shown(c.measured)}`)
-      if (c.note !== undefined && c.note !== note) line(`${' '.repeat(idWidth)}${c.note}`)
-      note = c.note
-      if (c.failed_seeds.length > 0)
-        line(`${' '.repeat(idWidth)}Does not hold on seed ${c.failed_seeds.join(', ')} alone.`)
-    }
+    const ids = new Set(experiment.expectations.map(({ id }) => id))
+    const own = claims.filter(({ id }) => ids.has(id))
+    for (const text of experimentLines(experiment, own, across)) line(text)
+    line('')
   }
-  const asserted = claims.filter(({ comparator }) => comparator !== 'info')
-  const held = asserted.filter(({ ok }) => ok).length
-  line(
-    `\n${held} of ${asserted.length} claims hold, medians over seeds ${options.seeds.join(', ')}; ${seconds.toFixed(1)} s.`,
-  )
+  for (const text of summaryLines(claims, seeds, seconds)) line(text)
 }
 
 export function papersCommand(): Command {
@@ -120,8 +82,11 @@ export function papersCommand(): Command {
     .option('--json', 'one JSON document instead of a table')
     .action((options: PapersOptions) => {
       const { claims, seconds, experiments } = run(options)
-      if (options.json) line(JSON.stringify({ claims, seeds: options.seeds, seconds }))
-      else print(experiments, claims, options, seconds)
+      if (options.json) {
+        const counts = countVerdicts(claims)
+        const fits = experiments.flatMap(({ id, fits }) => (fits ?? []).map((fit) => ({ experiment: id, ...fit })))
+        line(JSON.stringify({ claims, counts, fits, seeds: options.seeds, seconds }))
+      } else print(experiments, claims, options.seeds, seconds)
       if (!claims.every(({ ok }) => ok)) process.exitCode = 1
     })
 }

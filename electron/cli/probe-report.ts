@@ -11,11 +11,12 @@ export interface Probed {
   readonly server: LiveServer
   readonly facts: NodeFacts | undefined
   readonly costs: readonly ReadingCost[]
-  /** Reason why it cannot be read. */
+  /** Reason why the server cannot be read; undefined if it can. */
   readonly failure: Failure | undefined
 }
 
-const HOW =
+/** Text that describes the measurement of CPU time. */
+const CPU_METHOD =
   'difference of /proc/PID/stat (utime stime cutime cstime) of the login shell around the runs, over their number; sshd is not in it'
 
 const round = (v: number, digits = 2): number => Number(v.toFixed(digits))
@@ -30,7 +31,7 @@ function costJson(c: ReadingCost): object {
     ms: round(c.ms),
     cpu_ms: c.cpuMs === undefined ? null : round(c.cpuMs),
     cpu_step_ms: round(c.cpuStepMs),
-    cpu_how: HOW,
+    cpu_how: CPU_METHOD,
   }
 }
 
@@ -67,7 +68,7 @@ function factsJson(f: NodeFacts): object {
       policies: s.policies,
       reads_rules: s.readsRules,
       rules: s.rules,
-      policy: policyWords(s.policies),
+      policy: policyText(s.policies),
     })),
     cpts: f.cpts ?? null,
     jobid: f.jobid ?? null,
@@ -77,7 +78,7 @@ function factsJson(f: NodeFacts): object {
   }
 }
 
-function policyWords(policies: NodeFacts['services'][number]['policies']): string {
+function policyText(policies: NodeFacts['services'][number]['policies']): string {
   const p = primaryPolicy(policies, 'reg')
   return p ? `${p.name}${p.arg === '' ? '' : ` ${p.arg}`}` : ''
 }
@@ -106,7 +107,7 @@ export function probedJson(p: Probed): string {
   })
 }
 
-const WORDS: Readonly<Record<CheckStep['state'], string>> = {
+const STATE_LABELS: Readonly<Record<CheckStep['state'], string>> = {
   ok: 'ok',
   watch: 'look',
   bad: 'FAILED',
@@ -123,7 +124,7 @@ export const beganLine = (host: string, s: CheckStep, command: string): string =
 /** Formats a step that ended, with the remedy if it failed. */
 export function endedLines(host: string, s: CheckStep): string[] {
   const time = s.tookMs === null ? ''.padStart(9) : `${s.tookMs.toFixed(0).padStart(6)} ms`
-  const head = `${host}  ${WORDS[s.state].padEnd(7)}${s.id.padEnd(9)}${time}  ${plain(s.detail)}`
+  const head = `${host}  ${STATE_LABELS[s.state].padEnd(7)}${s.id.padEnd(9)}${time}  ${plain(s.detail)}`
   const isLong = s.fix.includes('\n')
   const fix =
     s.fix === '' ? [] : s.fix.split('\n').map((l) => `${isLong ? '    ' : `${host}  ${''.padEnd(27)}`}${plain(l)}`)
@@ -138,7 +139,7 @@ export function foundLines({ server: { host }, facts, costs, failure }: Probed):
         put('version', facts.version ? facts.versionText : 'not known'),
         put('roles', facts.roles.join(', ') || 'none'),
         put('targets', facts.targets.join(', ') || 'none'),
-        ...facts.services.map((s) => put(s.service, `${policyWords(s.policies)}; ${rulesWords(s)}`)),
+        ...facts.services.map((s) => put(s.service, `${policyText(s.policies)}; ${rulesText(s)}`)),
         put('cpts', facts.cpts === undefined ? 'not known' : String(facts.cpts)),
         put('sudo', `${facts.sudo.kind}: ${facts.sudo.text}`),
         put('timers', facts.timers),
@@ -152,7 +153,7 @@ export function foundLines({ server: { host }, facts, costs, failure }: Probed):
   return [...lines, ...cost, ...(failure ? [put('FAILED', formatFailure(failure))] : [])]
 }
 
-function rulesWords({ policies, readsRules, rules }: NodeFacts['services'][number]): string {
+function rulesText({ policies, readsRules, rules }: NodeFacts['services'][number]): string {
   if (!policies.some((p) => p.name === 'tbf' && p.state !== 'stopped')) return 'no rules: tbf is not running'
   if (!readsRules) return 'rules not readable'
   const names = [...new Map(rules.map((r) => [r.name, `${r.name} ${r.conditions} ${r.rate}`])).values()]

@@ -77,10 +77,10 @@ describe.skipIf(noSshd !== '')('sluice probe', () => {
     const ended = await sluice(...at, '--known-hosts', known)
     expect(ended.code).toBe(0)
     const lines = ended.stdout.split('\n')
-    const asked = lines.findIndex((l) => l.endsWith('lctl     $ lctl get_param -n version'))
+    const requests = lines.findIndex((l) => l.endsWith('lctl     $ lctl get_param -n version'))
     const answered = lines.findIndex((l) => /ok +lctl .* ms {2}lctl: Lustre 2\.15\.8$/.test(l))
-    expect(asked).toBeGreaterThan(0)
-    expect(answered).toBeGreaterThan(asked)
+    expect(requests).toBeGreaterThan(0)
+    expect(answered).toBeGreaterThan(requests)
     expect(ended.stdout).toMatch(/reading +oss: \d+ bytes, [\d.]+ ms, [\d.]+ ms CPU/)
   })
 

@@ -75,10 +75,10 @@ describe('sluice probe', () => {
     const ended = await sluice(...at, '--known-hosts', known)
     expect(ended.code).toBe(0)
     const lines = ended.stdout.split('\n')
-    const asked = lines.findIndex((l) => l.endsWith('lctl     $ lctl get_param -n version'))
+    const requests = lines.findIndex((l) => l.endsWith('lctl     $ lctl get_param -n version'))
     const answered = lines.findIndex((l) => /ok +lctl .* ms {2}lctl: Lustre 2\.15\.8$/.test(l))
-    expect(asked).toBeGreaterThan(0)
-    expect(answered).toBeGreaterThan(asked)
+    expect(requests).toBeGreaterThan(0)
+    expect(answered).toBeGreaterThan(requests)
     expect(ended.stdout).toMatch(/reading +oss: \d+ bytes, [\d.]+ ms, CPU not known/)
   })
 
@@ -120,9 +120,9 @@ describe('sluice probe', () => {
     writeFileSync(locked, pair.private, { mode: 0o600 })
     const asks = await sluice(...at.map((a) => (a === server.key ? locked : a)), '--known-hosts', known, '--json')
     expect(asks.code).toBe(4)
-    const nobody = ['127.0.0.1:1', ...at.slice(1), '--known-hosts', known, '--json']
-    expect(await sluice(...nobody)).toMatchObject({ code: 1 })
-    const two = await sluice(...nobody, '127.0.0.1', '--no-cost')
+    const unreachable = ['127.0.0.1:1', ...at.slice(1), '--known-hosts', known, '--json']
+    expect(await sluice(...unreachable)).toMatchObject({ code: 1 })
+    const two = await sluice(...unreachable, '127.0.0.1', '--no-cost')
     expect(two.code).toBe(5)
     expect(
       two.stdout

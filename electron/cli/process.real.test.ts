@@ -1,4 +1,4 @@
-/** Process-level behaviour of the command line: entry file, exit codes, signals, pipes, closed readers, locales, memory. */
+/** Process-level behavior of the command line: entry file, exit codes, signals, pipes, closed readers, locales, memory. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,13 +29,13 @@ afterAll(killAll)
 describe('the sluice command as a process', () => {
   it('starts from its entry file, and a shell sees how it ended', async () => {
     const folder = tempFolder()
-    const [asked, done, failed, usage] = await Promise.all([
+    const [requests, done, failed, usage] = await Promise.all([
       sluiceProcess(['--version']),
       sluiceProcess(['run', 'demo', '--until', '1', '--json']),
       sluiceProcess(['run', join(folder, 'none.yaml')]),
       sluiceProcess(['run', 'demo', '--frob']),
     ])
-    expect(asked).toEqual({ code: 0, stdout: `${version()}\n`, stderr: '' })
+    expect(requests).toEqual({ code: 0, stdout: `${version()}\n`, stderr: '' })
     expect(done).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(done.stdout)).toMatchObject({ simulated_s: 1 })
     expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('cannot be read') as string })

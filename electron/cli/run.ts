@@ -125,7 +125,7 @@ function print(r: RunReport): void {
     `${plain(r.scenario)}, seed ${r.seed}, controller ${r.controller}: ${r.simulated_s} s emulated in ${r.wall_s.toFixed(2)} s`,
   )
   line(
-    `${'job'.padEnd(32)}${'RPC/s'.padStart(10)}${'MB/s'.padStart(10)}${'p95 wait s'.padStart(12)}${'record'.padStart(10)}`,
+    `${'job'.padEnd(32)}${'RPC/s'.padStart(10)}${'MB/s'.padStart(10)}${'p95 wait s'.padStart(12)}${'balance'.padStart(10)}`,
   )
   for (const [id, j] of Object.entries(r.jobs)) {
     const mbps = j.served_bytes / r.simulated_s / 1e6

@@ -8,7 +8,7 @@ import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/h
 import { HOSTILE, SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
 import { runSluice, startSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 
-const sluice = (...words: string[]): Promise<Ended> => runSluice(words)
+const sluice = (...args: string[]): Promise<Ended> => runSluice(args)
 const lines = (e: Ended): string[] => e.stdout.split(/\r?\n/).slice(0, -1)
 
 describe('sluice compare', () => {
@@ -116,9 +116,9 @@ describe('of a history', () => {
     for (let s = 0; s < 5; s++) history.record(NOW + s * 1000, [job(id, 5)], [target('OST0', 5)], facts)
     history.close()
     const fork = ['fork', '--history', hostile, '--max-rate', '900']
-    for (const words of [['history', 'csv', hostile], fork]) {
-      const piped = await startSluice(words).ended
-      const shown = await startSluice(words, { isTerminal: true }).ended
+    for (const args of [['history', 'csv', hostile], fork]) {
+      const piped = await startSluice(args).ended
+      const shown = await startSluice(args, { isTerminal: true }).ended
       expect(shown).toMatchObject({ code: 0, stderr: '' })
       expect(shown.stdout).not.toMatch(/[^\n\x20-\x7e]/)
       expect(shown.stdout).toContain('owned')
@@ -157,10 +157,10 @@ describe('of a history', () => {
     expect(s.fork).toMatchObject({ cluster: 'altair', span_s: 60, workload: 'closed' })
     expect(s.fork?.unknown.join(' ')).toContain('T is that of the command line')
     const out = join(tempFolder(), 'fork.yaml')
-    const told = await sluice('fork', '--history', file, '--workload', 'open', '--out', out)
-    expect(lines(told)[0]).toMatch(/: 3 jobs, one simulated RPC for 1$/)
+    const reported = await sluice('fork', '--history', file, '--workload', 'open', '--out', out)
+    expect(lines(reported)[0]).toMatch(/: 3 jobs, every RPC is simulated$/)
     expect(
-      lines(told)
+      lines(reported)
         .slice(1)
         .every((l) => l.startsWith('? ')),
     ).toBe(true)
@@ -177,15 +177,15 @@ describe('of a history', () => {
   it('refuses files that are not a history and invalid ranges, and changes nothing', async () => {
     const foreign = join(tempFolder(), 'thesis.sqlite')
     writeFileSync(foreign, 'not a database')
-    for (const words of [
+    for (const args of [
       ['history', 'info', foreign],
       ['history', 'csv', foreign],
       ['fork', '--history', foreign],
       ['fork', '--history', join(tempFolder(), 'none.sqlite')],
       ['fork', '--history', file, '--from', iso(7200), '--to', iso(7260)],
     ]) {
-      const ended = await sluice(...words)
-      expect(ended, words.join(' ')).toMatchObject({ code: 1, stdout: '' })
+      const ended = await sluice(...args)
+      expect(ended, args.join(' ')).toMatchObject({ code: 1, stdout: '' })
       expect(ended.stderr).toMatch(/^sluice: [^\n]+\n$/)
     }
     expect(readFileSync(foreign, 'utf8')).toBe('not a database')

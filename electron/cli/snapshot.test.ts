@@ -38,7 +38,7 @@ describe('sluice snapshot', () => {
   const env = { SLUICE_DATA: folder }
   const out = (name: string): string => join(folder, name)
   const span = ['--from', '2026-01-01T00:00:01Z', '--to', '1767225607']
-  const sluice = (...words: string[]) => runSluice(['snapshot', ...words], env)
+  const sluice = (...args: string[]) => runSluice(['snapshot', ...args], env)
 
   // The console keeps its history open.
   beforeAll(async () => {
@@ -65,17 +65,17 @@ describe('sluice snapshot', () => {
   it('makes a name in a folder, and says everything as JSON', async () => {
     const r = await sluice('export', ...span, '-o', `${folder}/`, '--no-redact', '--leave-out', 'charts,csv', '--json')
     expect(r.code).toBe(0)
-    const said = JSON.parse(r.stdout) as { file: string; content: string; redaction: string; missing: string[] }
-    expect(said.file).toBe(out('snapshot-20260101-0000.zip'))
-    expect(said).toMatchObject({
+    const output = JSON.parse(r.stdout) as { file: string; content: string; redaction: string; missing: string[] }
+    expect(output.file).toBe(out('snapshot-20260101-0000.zip'))
+    expect(output).toMatchObject({
       redaction: 'none',
       missing: expect.arrayContaining(['Excluded on request: charts.']) as string[],
     })
-    const info = await sluice('info', said.file, '--json')
+    const info = await sluice('info', output.file, '--json')
     const { manifest } = JSON.parse(info.stdout) as {
       manifest: { content: string; members: { name: string; packed: number }[]; source: object }
     }
-    expect(manifest.content).toBe(said.content)
+    expect(manifest.content).toBe(output.content)
     expect(manifest.source).toMatchObject({
       kind: 'EMULATED',
       cluster: 'small',
@@ -83,7 +83,7 @@ describe('sluice snapshot', () => {
     })
     expect(manifest.members.map((m) => m.name).filter((n) => /^(?:csv|charts)/.test(n))).toEqual([])
     expect(manifest.members.every((m) => m.packed > 0)).toBe(true)
-    expect((await sluice('info', said.file)).stdout).toContain('Names are not redacted.')
+    expect((await sluice('info', output.file)).stdout).toContain('Names are not redacted.')
   })
 
   it('verifies, and names what was changed with exit 1', async () => {
@@ -113,8 +113,8 @@ describe('sluice snapshot', () => {
     ['info', 'a', 'b'],
     ['nonsense'],
   ]
-  it.each(usage)('ends with 2 for a wrong word: %s %s %s %s', async (...words) => {
-    expect((await sluice(...words.map((w) => (w === 'x.zip' ? out('x.zip') : w)))).code).toBe(2)
+  it.each(usage)('ends with 2 for a wrong word: %s %s %s %s', async (...args) => {
+    expect((await sluice(...args.map((w) => (w === 'x.zip' ? out('x.zip') : w)))).code).toBe(2)
     expect(existsSync(out('x.zip'))).toBe(false)
   })
 
@@ -139,9 +139,11 @@ describe('sluice snapshot', () => {
     store.close()
     const r = await sluice('export', '--incident', id, '-o', out('of.zip'), '--leave-out', 'charts', '--json')
     expect(r).toMatchObject({ code: 0, stderr: '' })
-    const said = JSON.parse(r.stdout) as { fromMs: number; toMs: number; missing: string[] }
-    expect(said).toMatchObject({ fromMs: NOW + 2_000, toMs: NOW + 600_000 })
-    expect(said.missing.filter((text) => text.startsWith('The newest sample is of 2026-01-01 00:00:0'))).toHaveLength(1)
+    const output = JSON.parse(r.stdout) as { fromMs: number; toMs: number; missing: string[] }
+    expect(output).toMatchObject({ fromMs: NOW + 2_000, toMs: NOW + 600_000 })
+    expect(output.missing.filter((text) => text.startsWith('The newest sample is of 2026-01-01 00:00:0'))).toHaveLength(
+      1,
+    )
     expect(await sluice('export', '--incident', id, '--cluster', 'other', '-o', out('x.zip'))).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(`${id} belongs to small, not to other`) as string,
@@ -150,12 +152,12 @@ describe('sluice snapshot', () => {
 
   it('says where samples are, which clusters there are, and makes no folder that was mistyped', async () => {
     const fails: readonly (readonly [string[], string])[] = [
-      [['--from', '2001-01-01', '--to', '2001-01-02', '-o', out('x.zip')], 'there are some from 2026-01-01T00:00:0'],
+      [['--from', '2001-01-01', '--to', '2001-01-02', '-o', out('x.zip')], 'data exist from 2026-01-01T00:00:0'],
       [[...span, '-o', out('x.zip'), '--cluster', 'nowhere'], 'or one of small.'],
       [[...span, '-o', join(folder, 'mistyped', 'x.zip')], 'is not a folder'],
     ]
-    for (const [words, why] of fails) {
-      expect(await sluice('export', ...words)).toMatchObject({
+    for (const [args, why] of fails) {
+      expect(await sluice('export', ...args)).toMatchObject({
         code: 1,
         stderr: expect.stringContaining(why) as string,
       })
@@ -174,8 +176,8 @@ describe('sluice snapshot', () => {
       [['verify', out('none.zip')], 'no such file'],
       [['info', out('history.sqlite')], 'not a zip'],
     ]
-    for (const [words, why] of fails) {
-      expect(await sluice(...words)).toMatchObject({
+    for (const [args, why] of fails) {
+      expect(await sluice(...args)).toMatchObject({
         code: 1,
         stdout: '',
         stderr: expect.stringContaining(why) as string,

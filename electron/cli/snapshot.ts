@@ -70,7 +70,7 @@ const groups = (text: string): MemberGroup[] =>
   })
 
 /** Age of a leftover temporary file, ms; longer than any command runs. */
-const LEFT_OLD_MS = 3_600_000
+const LEFTOVER_AGE_MS = 3_600_000
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
@@ -126,7 +126,7 @@ function placeOf(output: string, incident: string | null, fromMs: number): Resul
 const write = (flags: ExportFlags): Promise<void> => withForeign((files) => writeFrom(files, flags))
 
 async function writeFrom(files: ForeignFiles, flags: ExportFlags): Promise<void> {
-  sweep(tmpdir(), LEFT_OLD_MS)
+  sweep(tmpdir(), LEFTOVER_AGE_MS)
   const { json } = flags
   const orStop = <T>(result: Result<T>, code: ExitCode = EXIT.failed): T =>
     result.ok ? result.value : stopJson(result.error, json, code)
@@ -168,7 +168,7 @@ async function writeFrom(files: ForeignFiles, flags: ExportFlags): Promise<void>
 }
 
 async function verify(file: string, { json }: { readonly json?: true }): Promise<void> {
-  sweep(tmpdir(), LEFT_OLD_MS)
+  sweep(tmpdir(), LEFTOVER_AGE_MS)
   const verdict = await withForeign((files) => files.verify(file))
   if (!verdict.ok) return stopJson(verdict.error, json, EXIT.failed)
   const { ok: isOk, changed, manifest, sha256 } = verdict.value
@@ -197,7 +197,7 @@ async function info(file: string, { json }: { readonly json?: true }): Promise<v
   line(plain(`${source.kind} ${source.cluster} (${source.env}), ${iso(range.fromMs)} to ${iso(range.toMs)}`))
   line(
     plain(
-      `${samples.servers} servers, ${samples.targets} targets, ${samples.jobs} jobs, ${samples.instants} instants, ${samples.tier}`,
+      `${samples.servers} servers, ${samples.targets} targets, ${samples.jobs} jobs, ${samples.instants} samples, ${samples.tier}`,
     ),
   )
   line(m.redaction === 'none' ? 'Names are not redacted.' : 'Names are pseudonyms.')

@@ -19,7 +19,7 @@ import {
   nameFault,
   submitSweep,
   submittedJobs,
-  tasksLeft,
+  pendingTasks,
   tasksOf,
   timeFault,
 } from '../sandbox/sweep-slurm.ts'
@@ -36,7 +36,7 @@ const SHOWN: readonly (readonly [Metric, string, number, number])[] = [
   ['victimP95Ms', 'victim p95 ms', 1, 0],
   ['starvedS', 'starved s', 1, 0],
   ['sloMisses', 'SLO misses', 1, 1],
-  ['utilisation', 'utilisation', 1, 2],
+  ['utilisation', 'device util', 1, 2],
 ]
 
 function printSweep({ manifest }: Sweep, results: readonly PointResult[]): void {
@@ -193,13 +193,13 @@ async function sweep(scenario: string, flags: SweepFlags): Promise<void> {
   const { missing } = before
   const isShown = !json && process.stderr.isTTY
   let done = before.done
-  const tell = (): void => {
+  const report = (): void => {
     done++
     if (isShown) process.stderr.write(`\r${done} of ${before.chunks} chunks`)
   }
   if (before.done > 0) process.stderr.write(`sluice: ${counted(before)}; running the rest\n`)
   const { workers } = flags
-  must(await runChunks(begun, missing, { workers, onChunk: tell }), json)
+  must(await runChunks(begun, missing, { workers, onChunk: report }), json)
   if (isShown) process.stderr.write('\n')
   collect(begun, json)
 }
@@ -239,13 +239,13 @@ function collect(begun: Sweep, json: true | undefined): void {
 async function status(dir: string, { json }: Json): Promise<void> {
   const found = must(readSweep(dir), json)
   const progress = progressOf(found)
-  const jobs = await Promise.all(submittedJobs(found).map(async (j) => ({ ...j, left: await tasksLeft(j.id) })))
+  const jobs = await Promise.all(submittedJobs(found).map(async (j) => ({ ...j, left: await pendingTasks(j.id) })))
   const { chunks, done, damaged } = progress
   if (json) return line(jsonText({ title: found.manifest.title, chunks, done, damaged, jobs }))
   line(`${plain(found.manifest.title)}: ${counted(progress)}`)
-  for (const { id, array, at, left } of jobs) {
+  for (const { id, array, at, left: pending } of jobs) {
     line(
-      `job ${id}, tasks ${array}, ${at}: ${left.length === 0 ? 'no task left in the queue' : plain(left.join(', '))}`,
+      `job ${id}, tasks ${array}, ${at}: ${pending.length === 0 ? 'no task left in the queue' : plain(pending.join(', '))}`,
     )
   }
 }
@@ -256,13 +256,13 @@ async function task(dir: string, number: number, { json, workers }: Json & { wor
     const why = `its tasks are 0 to ${tasksOf(found) - 1}`
     stopJson({ code: 'SWEEP_TASK', what: `There is no task ${number}`, why }, json, EXIT.usage)
   }
-  const mine = new Set(chunksOfTask(found, number).map((c) => c.index))
-  const missing = progressOf(found).missing.filter((c) => mine.has(c.index))
+  const ownChunks = new Set(chunksOfTask(found, number).map((c) => c.index))
+  const missing = progressOf(found).missing.filter((c) => ownChunks.has(c.index))
   // An array task uses the CPUs that Slurm allocated, by default one.
   const given = Number(process.env['SLURM_CPUS_PER_TASK'] ?? 1)
   must(await runChunks(found, missing, { workers: workers ?? (given >= 1 ? given : 1) }), json)
-  if (json) line(jsonText({ task: number, ran: missing.length, of: mine.size }))
-  else line(`task ${number}: ${missing.length} of ${mine.size} chunks run`)
+  if (json) line(jsonText({ task: number, ran: missing.length, of: ownChunks.size }))
+  else line(`task ${number}: ${missing.length} of ${ownChunks.size} chunks run`)
 }
 
 export function sweepCommand(): Command {

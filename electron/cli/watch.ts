@@ -25,8 +25,8 @@ interface Unread {
 
 /** Servers missing from the sample, and servers that are not connected. */
 export function unreadIn(monitor: ClusterMonitor, sample: number, missing: readonly Unread[]): Unread[] {
-  const said = new Set(missing.map((m) => m.host))
-  const gaps = [...monitor.recent.gapsAt(sample)].filter(([host]) => !said.has(host))
+  const reported = new Set(missing.map((m) => m.host))
+  const gaps = [...monitor.recent.gapsAt(sample)].filter(([host]) => !reported.has(host))
   return [...missing, ...gaps.map(([host, reason]) => ({ host, reason: plain(reason) }))]
 }
 
@@ -117,7 +117,7 @@ export function table(monitor: ClusterMonitor, f: JobsFrame, missing: readonly U
   const all = f.totals.rpcs === null ? NO_VALUE : String(Math.round(f.totals.rpcs))
   const atLeast = unread.length === 0 ? '' : '>= '
   const head = `${source.kind} ${source.cluster}  ${time}  ${atLeast}${all} RPC/s  Ctrl-C ends`
-  const columns = `${'job'.padEnd(32)}${'RPC/s'.padStart(9)}${'read MB/s'.padStart(11)}${'write MB/s'.padStart(12)}${'thr %'.padStart(7)}${'record'.padStart(9)}  rule`
+  const columns = `${'job'.padEnd(32)}${'RPC/s'.padStart(9)}${'read MB/s'.padStart(11)}${'write MB/s'.padStart(12)}${'throttled %'.padStart(12)}${'balance'.padStart(9)}  rule`
   const rows = f.rows.jobId.map((id, i) => {
     const rates = ratesOf(monitor, f, i)
     const cell = (v: number | null | undefined, width: number, digits = 0): string =>
@@ -130,7 +130,7 @@ export function table(monitor: ClusterMonitor, f: JobsFrame, missing: readonly U
       (rate?.padStart(9) ?? cell(rates?.rate, 9)) +
       cell(rates && rates.readBps / 1e6, 11, 1) +
       cell(rates && rates.writeBps / 1e6, 12, 1) +
-      cell(throttled === null ? null : throttled * 100, 7) +
+      cell(throttled === null ? null : throttled * 100, 12) +
       (record === null || record === undefined ? '' : String(record)).padStart(9) +
       `  ${plain(f.rows.rule[i] ?? '')}`
     )
@@ -226,7 +226,7 @@ const write = (text: string): void => void process.stdout.write(text)
 
 async function watch(name: string, options: WatchOptions, command: Command): Promise<void> {
   const opened = await openCluster(name, flagsOf(command), {
-    comesBack: true,
+    reconnects: true,
     scenarioFile: options.scenario === undefined ? undefined : scenarioFile(options.scenario),
   })
   if (!opened.ok) return stopOpening(opened.error, options.json)

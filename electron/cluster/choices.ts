@@ -35,8 +35,8 @@ export class Choices {
 
   /** Data available from the source beyond `job_stats`. */
   get knowledge(): SourceKnowledge {
-    const isOwn = this.#parts.source.inside !== undefined
-    return { backlog: isOwn, deviceBusy: isOwn }
+    const isEmulated = this.#parts.source.inside !== undefined
+    return { backlog: isEmulated, deviceBusy: isEmulated }
   }
 
   /** Fails if the choice cannot be recorded; a choice that reduces writing applies all the same. */
@@ -50,8 +50,9 @@ export class Choices {
       return fail({
         code: 'PROBE_NEEDED',
         what: 'Nothing can be enforced',
-        why: `the probe ${off} is off: rules could be neither judged nor read back`,
-        next: `Switch ${off} on first.`,
+        why: `the probe ${off} is off: rules could be neither evaluated nor read back`,
+        unaffected: 'The mode is unchanged.',
+        next: `Switch ${off} on under Connections first.`,
       })
     }
     if (mode !== 'enforce') loop.setMode(mode)

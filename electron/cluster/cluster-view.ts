@@ -4,6 +4,7 @@
  */
 import type { Mark } from '#core/api/frames.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import type { JobColors } from '#core/series/job-colors.ts'
 import type { ClusterMonitor } from './monitor.ts'
 
 /** Values of many series on one axis of samples, numbered upwards; NaN is a gap. */
@@ -51,7 +52,7 @@ export interface RecentRead {
   readonly raw: { readonly jobs: SeriesAt; readonly targets: SeriesAt; readonly totals: SeriesAt }
   /** Totals over the measured targets, in samples where others were not measured. */
   readonly partials: SeriesAt
-  /** Same for jobs, in the order of PART_COLUMNS. */
+  /** Job sums over the measured targets in the same samples, in the order of PART_COLUMNS. */
   readonly jobParts: SeriesAt
   readonly shares: SeriesRead
   rulesAt(place: string, sample: number): RulesRead | undefined
@@ -85,7 +86,8 @@ export interface JobsRead {
   find(jobId: string): JobRead | undefined
   /** Provided if they need not be collected from all jobs. */
   known?(atMs: number): KnownJobs
-  colour(top: readonly string[]): void
+  /** Colors of the jobs of this cluster. */
+  readonly jobColors: JobColors
 }
 
 export interface ClusterView {

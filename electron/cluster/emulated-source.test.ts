@@ -36,10 +36,10 @@ describe('the pace of the emulator', () => {
     const { at, source } = started(20)
     await pass(200)
     source.setSpeed(0)
-    const stood = at.length
+    const count = at.length
     const now = source.nowNs()
     await pass(150)
-    expect(at).toHaveLength(stood)
+    expect(at).toHaveLength(count)
     expect(source.nowNs()).toBe(now)
     source.setSpeed(1)
     await pass(400)

@@ -31,7 +31,7 @@ export class EmulatedSource implements ClusterSource {
   readonly periodNs: number
   #speed = 1
   #timer: NodeJS.Timeout | undefined
-  #turn: Promise<void> = Promise.resolve()
+  #step: Promise<void> = Promise.resolve()
   #stopped = false
   #nextTickNs: number
   /** Virtual time that corresponded to a wall time when the pace last changed. */
@@ -112,7 +112,7 @@ export class EmulatedSource implements ClusterSource {
   /** Follows the wall clock until `stop`. */
   start(onTick: (atNs: number) => Promise<void>): void {
     this.#anchorNow()
-    const turn = async (): Promise<void> => {
+    const step = async (): Promise<void> => {
       let behind = false
       try {
         behind = await this.#slice(onTick)
@@ -125,7 +125,7 @@ export class EmulatedSource implements ClusterSource {
       next(behind ? 0 : this.#restMs())
     }
     const next = (ms: number): void => {
-      this.#timer = setTimeout(() => (this.#turn = turn()), ms)
+      this.#timer = setTimeout(() => (this.#step = step()), ms)
     }
     next(0)
   }
@@ -147,7 +147,7 @@ export class EmulatedSource implements ClusterSource {
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
-    await this.#turn
+    await this.#step
   }
 
   /** Pause before the next slice, wall ms: until the next sample is due, within REST_MS. */

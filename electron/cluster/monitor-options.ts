@@ -36,5 +36,5 @@ export interface MonitorOptions {
   /** Time for which raw samples are kept in memory, ms on the source's clock; by default derived from its period. */
   readonly recentMs?: number | undefined
   /** Longest wait of a sample for servers; by default derived from the kind and the period of the source. */
-  readonly patience?: ReadTimeouts | undefined
+  readonly readTimeouts?: ReadTimeouts | undefined
 }

@@ -290,9 +290,9 @@ describe('an error inside a sample', () => {
               : node.exec(command),
         }),
       })
-      const said = new Set<string>()
-      await c.run(3, () => c.monitor.failures.forEach((f) => said.add(`${f.code} ${f.why}`)))
-      expect([parameter, ...said]).toContain(`SAMPLE_FAILED ${parameter} is undefined`)
+      const output = new Set<string>()
+      await c.run(3, () => c.monitor.failures.forEach((f) => output.add(`${f.code} ${f.why}`)))
+      expect([parameter, ...output]).toContain(`SAMPLE_FAILED ${parameter} is undefined`)
       expect(c.monitor.sample).toBeGreaterThan(10)
     }
   })
@@ -452,7 +452,7 @@ describe('a node that stops answering', () => {
     // A view without a time shows the last data, under its own time.
     expect(rules(null)).toEqual([19, 4])
     // A search reports of a job the same as the views.
-    const [hog] = jobHits({ words: ['hog'], limit: 5 }, new LongView(c.monitor), undefined).found
+    const [hog] = jobHits({ terms: ['hog'], limit: 5 }, new LongView(c.monitor), undefined).found
     expect(hog?.kind === 'job' && hog.rpcs).toBeGreaterThan(0)
     // The current state belongs to the last answer and to now, not to the silence between.
     await c.run(6)

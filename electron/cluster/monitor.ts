@@ -29,6 +29,7 @@ import { JobRegistry } from './state/job-registry.ts'
 import { LedgerStateStore } from './control/ledger-state-store.ts'
 import { LedgerWriter } from './control/ledger-writer.ts'
 import { LdlmReader } from './locks/ldlm-reader.ts'
+import { guessedRate } from './ost-rate.ts'
 import { unthrottledJobs } from './control/unthrottled-jobs.ts'
 import { LockWatch } from './locks/watch.ts'
 import { PadllReader } from './metadata/padll-reader.ts'
@@ -52,7 +53,7 @@ import { Watch } from './control/watch.ts'
 import type { RestoredTarget } from './control/target-controllers.ts'
 
 /** Registers jobs found in readings of servers, in stages before their first RPC, and in restored records. */
-class JobMeeting {
+class JobRegistrar {
   readonly #jobs: JobRegistry
   readonly #batch: BatchQueue
   readonly #events: EventLog
@@ -70,7 +71,7 @@ class JobMeeting {
    *           queue by now.
    */
   inReading(reading: NodeReading, atMs: number): boolean {
-    let asks = false
+    let queryBatch = false
     for (const t of reading.targets) {
       for (const d of t.deltas ?? []) {
         const { job, isNew } = this.#jobs.meet(d.jobId, atMs)
@@ -78,7 +79,7 @@ class JobMeeting {
           const host = this.#batch.hostOf(d.jobId)
           if (host !== undefined) job.hosts = [host]
           job.describe(this.#batch.find(d.jobId))
-          asks ||= job.nodes === undefined
+          queryBatch ||= job.nodes === undefined
           const where = job.nodes === undefined ? '' : job.nodes === 1 ? '1 node' : `${job.nodes} nodes`
           this.#events.add({ atMs, kind: 'job', level: 'idle', subject: 'Job', text: `${d.jobId} started I/O`, where })
         }
@@ -87,15 +88,15 @@ class JobMeeting {
         job.count(d, t.scale)
       }
     }
-    return asks
+    return queryBatch
   }
 
   /** Registers jobs whose operations wait in stages, before their first RPC. */
   inStages(staged: readonly { readonly job: string; readonly asked: number }[], atMs: number): void {
-    for (const { job: id, asked } of staged) {
+    for (const { job: id, asked: requested } of staged) {
       const { job, isNew } = this.#jobs.meet(id, atMs)
       if (isNew) job.describe(this.#batch.find(id))
-      if (asked > 0) job.lastActiveMs = atMs
+      if (requested > 0) job.lastActiveMs = atMs
     }
   }
 
@@ -151,7 +152,7 @@ function keepCycle(
 export class ClusterMonitor {
   readonly source: ClusterSource
   readonly recent: Recent
-  readonly jobs = new JobRegistry()
+  readonly jobs = new JobRegistry(() => this.nowMs())
   readonly events = new EventLog()
   readonly idleRules = new IdleRules()
   /** Jobs that may be slowed because they share clients with one that waits at its limit. */
@@ -181,7 +182,7 @@ export class ClusterMonitor {
   readonly #batch: BatchQueue
   readonly #probes: Probes
   readonly #choices: Choices
-  readonly #meeting: JobMeeting
+  readonly #registrar: JobRegistrar
   readonly #watch = new Watch(this.events)
   #targets: readonly TargetNow[] = []
   /** Failures that keep samples from being taken or stored. */
@@ -190,7 +191,7 @@ export class ClusterMonitor {
   /** undefined: the source is sampled at its set period. */
   readonly #period: SamplingPeriod | undefined
   readonly #meter = new CostMeter()
-  readonly #keeper: SampleStore
+  readonly #sampleStore: SampleStore
   readonly #ledger: LedgerWriter
   readonly #forgetting: JobEviction
   #lastSecond = 0
@@ -213,7 +214,7 @@ export class ClusterMonitor {
     this.audit = options.audit
     this.jobIds = new JobIdWatch(source, (node, command) => this.#probes.read('rules', node, command))
     const { jobIds } = this
-    const kept = new LedgerStateStore(source, options.history)
+    const ledgerStates = new LedgerStateStore(source, options.history)
     const start = {
       mode: options.mode,
       controller: options.controller,
@@ -223,26 +224,26 @@ export class ClusterMonitor {
       stops: this.stops,
       jobIds,
     }
-    this.loop = new ControlLoop(source, options.audit, options.session, start, kept)
-    const patience = (): ReadTimeouts => options.patience ?? readTimeoutsOf(source)
-    this.#stepMs = () => patience().waitMs
+    this.loop = new ControlLoop(source, options.audit, options.session, start, ledgerStates)
+    const readTimeouts = (): ReadTimeouts => options.readTimeouts ?? readTimeoutsOf(source)
+    this.#stepMs = () => readTimeouts().waitMs
     const metadata = {
       mode: options.mode,
       settings: options.metadata ?? DEFAULT_METADATA_SETTINGS,
-      keeper: options.leases,
+      store: options.leases,
       waitMs: this.#stepMs,
       fences: options.fences,
       jobIds,
       may: this.loop.may,
       onTaken: (why: Failure) => this.loop.leave(why),
     }
-    const keptSettings = new MetadataSettingsStore(source, options.history)
-    this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, keptSettings)
+    const settingsStore = new MetadataSettingsStore(source, options.history)
+    this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, settingsStore)
     this.#probes = new Probes(source, options.probes ?? {}, () => this.loop.mode === 'enforce')
     const { board } = this.#probes
     this.#period = source.setPeriodNs && new SamplingPeriod(source.periodNs / NS_PER_MS, source.coreShare)
-    this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node), patience)
-    this.#keeper = new SampleStore(source, this.recent, this.jobs, this.history, this.journal)
+    this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node), readTimeouts)
+    this.#sampleStore = new SampleStore(source, this.recent, this.jobs, this.history, this.journal)
     this.#forgetting = new JobEviction({
       jobs: this.jobs,
       recent: this.recent,
@@ -255,9 +256,11 @@ export class ClusterMonitor {
         if (node !== undefined) this.#ledger.enter(atMs, target, node, moves)
       },
     })
-    this.#ledger = new LedgerWriter(this.history, this.loop.controllers, kept, (id) => this.#keeper.factsOf(id))
+    this.#ledger = new LedgerWriter(this.history, this.loop.controllers, ledgerStates, (id) =>
+      this.#sampleStore.factsOf(id),
+    )
     this.#batch = new BatchQueue(source, this.#probes)
-    this.#meeting = new JobMeeting(this.jobs, this.#batch, this.events)
+    this.#registrar = new JobRegistrar(this.jobs, this.#batch, this.events)
     const controller = source.nodes.find((n) => n.roles.includes('controller'))
     this.padll = controller && new PadllReader(controller, this.events)
     this.ldlm = new LdlmReader(source.nodes, (atMs, node, records) => this.history.recordLdlm(atMs, node, records), {
@@ -337,11 +340,12 @@ export class ClusterMonitor {
     return [
       ...this.#failures.values(),
       ...this.#choices.failures,
+      ...guessedRate(this.source, this.loop),
       ...this.loop.failures,
       ...this.metadata.failures,
       ...(padll ? [padll] : []),
       ...this.#probes.failures,
-      ...unthrottledJobs(this.loop.left),
+      ...unthrottledJobs(this.loop.unthrottled),
     ]
   }
 
@@ -507,7 +511,7 @@ export class ClusterMonitor {
     const held = [...silent, ...late]
       .filter((n) => n.roles.includes('oss'))
       .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host, 'ost_io'), atNs))
-    const costs = [...(this.padll?.takeCosts() ?? []), ...this.#probes.board.book.takeRecent()]
+    const costs = [...(this.padll?.takeCosts() ?? []), ...this.#probes.board.costs.takeRecent()]
     this.#meter.add(costs, performance.now())
     this.#targets = this.#reader.targetsAt(this.servers, 'ost_io')
     // The first reading is the base of all rates. Later, a period without any is a sample all the same: a gap.
@@ -520,10 +524,10 @@ export class ClusterMonitor {
     this.recent.keepGaps(gaps)
     if (hasRates || (read.length > 0 && !this.isOn('job_stats'))) this.#answered = sample
     this.locks?.look(sample, atNs, atMs)
-    for (const { reading } of read) if (this.#meeting.inReading(reading, atMs)) this.#batch.hurry(atNs)
-    this.#meeting.inStages(this.padll?.jobsNow ?? [], atMs)
+    for (const { reading } of read) if (this.#registrar.inReading(reading, atMs)) this.#batch.hurry(atNs)
+    this.#registrar.inStages(this.padll?.jobsNow ?? [], atMs)
     const isNewSecond = Math.floor(atMs / 1000) !== this.#lastSecond
-    if (isNewSecond) for (const id of this.#forgetting.look(sample, atMs)) this.#keeper.forget(id)
+    if (isNewSecond) for (const id of this.#forgetting.look(sample, atMs)) this.#sampleStore.forget(id)
     if (this.#lateFault !== undefined) {
       const fault = this.#lateFault
       this.#lateFault = undefined
@@ -554,8 +558,8 @@ export class ClusterMonitor {
     const periods = read.flatMap(({ node, reading }) => onData.get(reading) ?? onMds.get(node.host) ?? [])
     const taken = read.map((r) => r.reading)
     keepCycle(this.recent, taken, periods, collected - began)
-    this.#meeting.inRecords(this.loop.controllers.takeRestored(), atMs)
-    const sums = this.#keeper.keep(sample, atMs, taken, periods, held, this.#expected(late, atMs))
+    this.#registrar.inRecords(this.loop.controllers.takeRestored(), atMs)
+    const sums = this.#sampleStore.keep(sample, atMs, taken, periods, held, this.#expected(late, atMs))
     this.#ledger.take(atNs, atMs, periods)
     for (const p of periods) {
       this.idleRules.look(placeOf(p.host, p.service), p.rules, atMs)
@@ -622,7 +626,7 @@ export class ClusterMonitor {
 
   #remember(...sample: Parameters<SampleStore['remember']>): void {
     try {
-      this.#keeper.remember(...sample)
+      this.#sampleStore.remember(...sample)
       if (this.history.isOnDisk) this.#failures.delete('history')
     } catch (e) {
       this.#failures.set('history', historyFull(e))

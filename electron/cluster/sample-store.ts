@@ -39,7 +39,7 @@ export class SampleStore {
   /** Active jobs, each with the known samples since its last operation, and whether it was seen on an MDT. */
   readonly #atWork = new Map<string, { idle: number; readonly onMetadata: boolean }>()
   /** Records as last written to the history. */
-  readonly #keptRecord = new Map<string, number>()
+  readonly #lastRecord = new Map<string, number>()
 
   constructor(source: ClusterSource, recent: Recent, jobs: JobRegistry, history: History, journal: PairJournal) {
     this.#throttling = new Throttling(source.kind === 'LIVE' ? LIVE_BRIDGE : 1)
@@ -140,7 +140,7 @@ export class SampleStore {
   forget(jobId: string): void {
     this.#recent.dropJob(jobId)
     this.#throttling.drop(jobId)
-    this.#keptRecord.delete(jobId)
+    this.#lastRecord.delete(jobId)
     this.#atWork.delete(jobId)
   }
 
@@ -168,8 +168,8 @@ export class SampleStore {
       const whole = this.#covered.hasAllOf(jobId)
       const isIdle =
         j.rpcs === 0 && j.mdops === 0 && j.atLimit === 0 && (hasMetadata || !this.#atWork.get(jobId)?.onMetadata)
-      if (whole && isIdle && (j.record === undefined || this.#keptRecord.get(jobId) === j.record)) continue
-      if (j.record !== undefined) this.#keptRecord.set(jobId, j.record)
+      if (whole && isIdle && (j.record === undefined || this.#lastRecord.get(jobId) === j.record)) continue
+      if (j.record !== undefined) this.#lastRecord.set(jobId, j.record)
       out.push({
         jobId,
         ...(whole ? this.#ratesOf(j, seconds) : GAP),
@@ -278,10 +278,10 @@ export class SampleStore {
       const rate = (n: number | undefined): number => (n === undefined ? NaN : n / seconds)
       const throttled = j.servers > 0 ? j.atLimit / j.servers : 0
       const bytes = [j.readBytes / seconds, j.writeBytes / seconds] as const
-      const asked = rate(j.demand)
+      const demand = rate(j.demand)
       const given = rate(j.tokens)
       const mdops = metadata(j.mdops)
-      jobs.set(id, j.rpcs / seconds, ...bytes, throttled, j.record ?? NaN, j.allowed, mdops, asked, given)
+      jobs.set(id, j.rpcs / seconds, ...bytes, throttled, j.record ?? NaN, j.allowed, mdops, demand, given)
     }
     // A known job without an RPC was idle, unless a target that it uses was not measured.
     for (const j of this.#jobs.all) {

@@ -10,8 +10,8 @@ function world(jobs: Readonly<Record<string, readonly string[]>>, waiting: reado
   const recent = new Recent(NS_PER_S)
   const registry = new JobRegistry()
   const events = new EventLog()
-  const told: string[] = []
-  events.onEvent((e) => told.push(e.text))
+  const reported: string[] = []
+  events.onEvent((e) => reported.push(e.text))
   const watch = new SlotWatch(events)
   let atMs = 0
   const pass = (at: readonly string[] = waiting): void => {
@@ -25,20 +25,20 @@ function world(jobs: Readonly<Record<string, readonly string[]>>, waiting: reado
       watch.look(atMs, recent, registry)
     }
   }
-  return { watch, told, pass }
+  return { watch, reported, pass }
 }
 
 describe('jobs on the clients of one that waits at its rule', () => {
   it('are named as those that may be slowed, once', () => {
-    const { watch, told, pass } = world({ '1': ['n1', 'n2'], '2': ['n2'], '3': ['n3'], '4': ['n2', 'n1'] }, ['1'])
+    const { watch, reported, pass } = world({ '1': ['n1', 'n2'], '2': ['n2'], '3': ['n3'], '4': ['n2', 'n1'] }, ['1'])
     pass()
     pass()
     expect(watch.shared).toEqual([{ jobId: '1', neighbours: ['2', '4'], hosts: 2 }])
-    expect(told).toEqual(['1 waits at its rule and shares 2 nodes with 2, 4: they may be slowed'])
+    expect(reported).toEqual(['1 waits at its rule and shares 2 nodes with 2, 4: they may be slowed'])
     pass([])
     expect(watch.shared).toEqual([])
     pass()
-    expect(told).toHaveLength(2)
+    expect(reported).toHaveLength(2)
   })
 
   it('are none where nothing waits, and where nodes are not known', () => {

@@ -30,13 +30,13 @@ export class SlotWatch {
   readonly #events: EventLog
   #atMs = -Infinity
   #shared: readonly SharedSlots[] = []
-  readonly #told = new Map<string, string>()
+  readonly #reported = new Map<string, string>()
 
   constructor(events: EventLog) {
     this.#events = events
   }
 
-  /** As of the last check, a few seconds ago at most. */
+  /** Shared slots as of the last check, a few seconds ago at most. */
   get shared(): readonly SharedSlots[] {
     return this.#shared
   }
@@ -69,16 +69,16 @@ export class SlotWatch {
       if (neighbours.length > 0) shared.push({ jobId, neighbours, hosts: common.length })
     }
     this.#shared = shared
-    this.#tell(atMs)
+    this.#report(atMs)
   }
 
-  #tell(atMs: number): void {
+  #report(atMs: number): void {
     const now = new Set(this.#shared.map((s) => s.jobId))
-    for (const id of this.#told.keys()) if (!now.has(id)) this.#told.delete(id)
+    for (const id of this.#reported.keys()) if (!now.has(id)) this.#reported.delete(id)
     for (const { jobId, neighbours, hosts } of this.#shared) {
       const text = `${jobId} waits at its rule and shares ${hosts === 1 ? '1 node' : `${hosts} nodes`} with ${name(neighbours)}: ${neighbours.length === 1 ? 'it' : 'they'} may be slowed`
-      if (this.#told.has(jobId)) continue
-      this.#told.set(jobId, text)
+      if (this.#reported.has(jobId)) continue
+      this.#reported.set(jobId, text)
       this.#events.add({ atMs, kind: 'alarm', level: 'watch', subject: 'Slots', text, where: '' })
     }
   }

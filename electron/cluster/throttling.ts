@@ -1,15 +1,19 @@
 /**
- * Share of time that a job runs at its rule's limit. job_stats shows no waiting, so it is inferred: over the last
- * second the server served 90 % of the job's rule rate or more.
+ * Detects jobs that run at their rule's limit. job_stats shows no waiting, so it is inferred: over the last ten samples
+ * the server served at least 90 % of the RPCs that the rule allowed.
  */
+
+/** Number of samples. */
 const SPAN = 10
+/** Fraction of the allowed RPCs from which a job counts as limited. */
 const LIMIT = 0.9
 
 interface Recent {
   readonly served: Float64Array
   readonly allowed: Float64Array
-  /** Sample number of the newest entry, and the index of the next one. */
+  /** Sample number of the newest entry. */
   at: number
+  /** Index of the next entry. */
   next: number
   servedSum: number
   allowedSum: number
@@ -28,7 +32,7 @@ export class Throttling {
    * Adds one sample of one job on one server. Missing samples (no rule, no reading) reset it: an earlier burst does not
    * count.
    *
-   * @param number   of the sample.
+   * @param number   sample number.
    * @param served   RPCs in the sample.
    * @param allowed  RPCs that the rule allowed in the sample; 0 without a rule.
    * @returns        true while the job is at its limit.

@@ -13,7 +13,7 @@ import { EmulatedSource } from '../cluster/emulated-source.ts'
 import type { WireRequest } from './wire.ts'
 
 /** The only user besides root. */
-export const ORDINARY = 'ops'
+export const SUDO_USER = 'ops'
 
 /** Rights of that user as root without a password. read, write: as the samples in resources/sudoers; write includes the helper. */
 export const SUDO_KINDS = ['read', 'write', 'broad', 'none'] as const
@@ -38,7 +38,7 @@ export class Emulation {
   constructor(scenario: Scenario, { speed, sudo }: EmulationOptions) {
     this.source = new EmulatedSource(scenario, { epochSeconds: Math.floor(Date.now() / 1000) })
     this.source.setSpeed(speed)
-    const ordinary: NodeUser = { name: ORDINARY, uid: 1000, sudo: sudoersOf(sudo) }
+    const ordinary: NodeUser = { name: SUDO_USER, uid: 1000, sudo: sudoersOf(sudo) }
     this.#users = new Map([ROOT, ordinary].map((u) => [u.name, u]))
   }
 

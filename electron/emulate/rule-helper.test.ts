@@ -19,7 +19,7 @@ describe('sluice-rule', () => {
 })
 
 describe('the helper of an emulated server', () => {
-  it('keeps an expiry that outlives whoever asked for it', () => {
+  it('keeps an expiry that outlives the process that requested it', () => {
     const cluster = new EmulatedCluster(bytesScenario())
     const node = cluster.node('oss01')!
     const ops = { name: 'ops', uid: 1000, sudo: ['/usr/local/sbin/sluice-rule'] }

@@ -51,11 +51,11 @@ describe.skipIf(noSshd !== '')('the real ssh', () => {
 
   it('may have a shell that reads its input, and neither a login shell, a terminal, nor a file transfer', async () => {
     const shell = spawn('ssh', args('root@127.0.0.1', 'sh'), { stdio: ['pipe', 'pipe', 'ignore'] })
-    let said = ''
-    shell.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    let output = ''
+    shell.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
     shell.stdin.end('hostname\nexit 5\nhostname\n')
     expect(await new Promise((resolve) => shell.on('close', resolve))).toBe(5)
-    expect(said).toBe('oss01\n')
+    expect(output).toBe('oss01\n')
     expect((await ssh('root@127.0.0.1')).stderr).toMatch(/shell request failed/)
     expect((await ssh('-tt', 'root@127.0.0.1', 'true')).stderr).toMatch(/PTY allocation request failed/)
     expect((await ssh('-s', 'root@127.0.0.1', 'sftp')).stderr).toMatch(/subsystem request failed/)

@@ -62,7 +62,7 @@ export function followChain(records: Iterable<AuditRecord>, from?: { number: num
   return { records: count, bad: undefined, last }
 }
 
-/** Thrown when a record may not be written; its message is for people. */
+/** Thrown when a record may not be written; its message is shown to the operator. */
 export class AuditRefused extends Error {
   override readonly name = 'AuditRefused'
 }

@@ -7,8 +7,8 @@
  */
 import { formatTimeout } from '#core/base/figure-text.ts'
 
-export interface GuardReading {
-  /** On the source's clock, Unix ms. */
+export interface CanaryReading {
+  /** Time on the source's clock, Unix ms. */
   readonly atMs: number
   /** RPCs waiting in the service's queues. */
   readonly queued: number
@@ -20,7 +20,7 @@ export interface GuardReading {
   readonly bound: number | undefined
 }
 
-export interface GuardLimits {
+export interface CanaryLimits {
   /**
    * Upper bound of queued RPCs: those queued before, plus those that clients of the covered jobs can have in flight.
    */
@@ -32,20 +32,20 @@ export interface GuardLimits {
   readonly silentMs: number
 }
 
-export const GUARD_DEFAULTS = { othersFactor: 3, othersMoreMs: 20, silentMs: 15_000 } as const
+export const CANARY_DEFAULTS = { othersFactor: 3, othersMoreMs: 20, silentMs: 15_000 } as const
 /** Consecutive readings above the limit of the other jobs' service time: a single slow second has no meaning. */
 const SLOW_READINGS = 3
 
-export interface GuardWatch {
+export interface CanaryWatch {
   /** Reading from before anything was sent. */
-  readonly before: GuardReading
-  readonly limits: GuardLimits
+  readonly before: CanaryReading
+  readonly limits: CanaryLimits
   /** Next reading of the server; undefined if none arrived in time, or the signal fired. */
-  next(signal: AbortSignal | undefined): Promise<GuardReading | undefined>
+  next(signal: AbortSignal | undefined): Promise<CanaryReading | undefined>
 }
 
 /** One check of a watch, as reported. */
-export interface GuardCheck {
+export interface CanaryCheck {
   readonly level: 'ok' | 'watch' | 'bad'
   readonly text: string
 }
@@ -57,38 +57,38 @@ const ms = (v: number): string => `${v < 10 ? v.toFixed(1) : Math.round(v)} ms`
  * limit.
  */
 export function judgeReading(
-  watch: Pick<GuardWatch, 'before' | 'limits'>,
-  now: GuardReading,
+  watch: Pick<CanaryWatch, 'before' | 'limits'>,
+  now: CanaryReading,
   slow: number,
-): GuardCheck[] {
+): CanaryCheck[] {
   const { before, limits } = watch
-  const says: GuardCheck[] = []
+  const checks: CanaryCheck[] = []
   if (now.timeouts !== undefined && before.timeouts !== undefined) {
     const more = now.timeouts - before.timeouts
-    says.push(
+    checks.push(
       more > 0
         ? { level: 'bad', text: `${more} lock callback${more === 1 ? '' : 's'} timed out: clients are evicted` }
         : { level: 'ok', text: 'no lock callback timed out' },
     )
-  } else says.push({ level: 'watch', text: 'lock timeouts are not read' })
+  } else checks.push({ level: 'watch', text: 'lock timeouts are not read' })
   const isQueued = now.queued > limits.queuedMost
-  says.push({
+  checks.push({
     level: isQueued ? 'bad' : 'ok',
     text: `${now.queued} RPCs queued, ${before.queued} before${isQueued ? `, limit ${limits.queuedMost}` : ''}`,
   })
   if (now.othersMs !== undefined && before.othersMs !== undefined) {
     const level = slow >= SLOW_READINGS ? 'bad' : slow > 0 ? 'watch' : 'ok'
-    says.push({ level, text: `other jobs: service time ${ms(now.othersMs)}, ${ms(before.othersMs)} before` })
+    checks.push({ level, text: `other jobs: service time ${ms(now.othersMs)}, ${ms(before.othersMs)} before` })
   }
   if (now.bound !== undefined) {
     const level = now.bound > 0 ? 'ok' : 'watch'
-    says.push({ level, text: now.bound > 0 ? `match: ${now.bound} classes bound` : 'no match so far' })
+    checks.push({ level, text: now.bound > 0 ? `match: ${now.bound} classes matched` : 'no match so far' })
   }
-  return says
+  return checks
 }
 
 /** True while other jobs are served slower than the limit. */
-export function isSlow({ before, limits }: Pick<GuardWatch, 'before' | 'limits'>, now: GuardReading): boolean {
+function isSlow({ before, limits }: Pick<CanaryWatch, 'before' | 'limits'>, now: CanaryReading): boolean {
   if (now.othersMs === undefined || before.othersMs === undefined) return false
   return now.othersMs > before.othersMs * limits.othersFactor && now.othersMs - before.othersMs > limits.othersMoreMs
 }
@@ -96,36 +96,36 @@ export function isSlow({ before, limits }: Pick<GuardWatch, 'before' | 'limits'>
 export interface WatchEnd {
   /** Reason to roll back the first server; undefined if the rest may follow. */
   readonly broken: string | undefined
-  readonly says: readonly GuardCheck[]
+  readonly checks: readonly CanaryCheck[]
 }
 
 /**
  * Watches until `seconds` have passed on the source's clock.
  *
- * @param onSay  called after every reading with its checks and the seconds left.
+ * @param onChecks  called after every reading with its checks and the seconds left.
  */
 export async function watchCanary(
-  watch: GuardWatch,
+  watch: CanaryWatch,
   seconds: number,
   signal: AbortSignal | undefined,
-  onSay: (says: readonly GuardCheck[], leftS: number) => void,
+  onChecks: (checks: readonly CanaryCheck[], remainingS: number) => void,
 ): Promise<WatchEnd> {
-  let says: readonly GuardCheck[] = []
+  let checks: readonly CanaryCheck[] = []
   let slow = 0
   let beganMs: number | undefined
-  onSay(says, seconds)
+  onChecks(checks, seconds)
   for (;;) {
     const now = await watch.next(signal)
-    if (signal?.aborted) return { broken: 'cancelled during the watch', says }
+    if (signal?.aborted) return { broken: 'canceled during the watch', checks }
     if (!now)
-      return { broken: `no reading for ${formatTimeout(watch.limits.silentMs)}, so it could not be watched`, says }
+      return { broken: `no reading for ${formatTimeout(watch.limits.silentMs)}, so it could not be watched`, checks }
     slow = isSlow(watch, now) ? slow + 1 : 0
     beganMs ??= now.atMs
-    says = judgeReading(watch, now, slow)
-    const bad = says.find((s) => s.level === 'bad')
-    const leftS = Math.max(0, seconds - (now.atMs - beganMs) / 1000)
-    onSay(says, leftS)
-    if (bad) return { broken: `guard: ${bad.text}`, says }
-    if (leftS === 0) return { broken: undefined, says }
+    checks = judgeReading(watch, now, slow)
+    const bad = checks.find((s) => s.level === 'bad')
+    const remainingS = Math.max(0, seconds - (now.atMs - beganMs) / 1000)
+    onChecks(checks, remainingS)
+    if (bad) return { broken: `canary: ${bad.text}`, checks }
+    if (remainingS === 0) return { broken: undefined, checks }
   }
 }

@@ -9,7 +9,7 @@
 import type { NodeConnection } from '../base/connection.ts'
 import type { Service } from '../base/service.ts'
 import type { Audit } from '../base/audit.ts'
-import { watchCanary, type GuardCheck, type GuardWatch } from './canary.ts'
+import { watchCanary, type CanaryCheck, type CanaryWatch } from './canary.ts'
 import { ANSWER_MS } from './read-server.ts'
 import type { EndState, ServerChange, ServerEnd } from './server-change.ts'
 import { ruleTask } from './server-commit.ts'
@@ -33,7 +33,7 @@ export interface WatchProgress {
   readonly host: string
   readonly leftS: number
   readonly ofS: number
-  readonly says: readonly GuardCheck[]
+  readonly says: readonly CanaryCheck[]
 }
 
 /** Dependencies of a commit. */
@@ -51,7 +51,7 @@ export interface CommitParts {
   /** True after a global stop: a rollback then only removes rules and starts none. */
   readonly removesOnly?: (() => boolean) | undefined
   /** Begins the canary watch, before anything is sent to the first server; undefined if nothing is watched. */
-  readonly guard?: ((host: string) => GuardWatch | undefined) | undefined
+  readonly canaryWatch?: ((host: string) => CanaryWatch | undefined) | undefined
   /** @default CANARY_S */
   readonly canaryS?: number | undefined
   /** Cancels the watch, and servers that have not begun. */
@@ -74,7 +74,7 @@ class Commit {
     this.#parts = parts
   }
 
-  #say({ host, of }: ServerTask, state: ServerProgress['state'], done = 0, detail = ''): void {
+  #report({ host, of }: ServerTask, state: ServerProgress['state'], done = 0, detail = ''): void {
     this.#parts.onServer?.({ host, state, done, of, detail })
   }
 
@@ -88,7 +88,7 @@ class Commit {
   }
 
   #stop(): string | undefined {
-    return this.#parts.signal?.aborted ? 'it was cancelled' : this.#parts.stop()
+    return this.#parts.signal?.aborted ? 'it was canceled' : this.#parts.stop()
   }
 
   /** Sends to one server; the watch runs between the read-back and the end. */
@@ -96,7 +96,7 @@ class Commit {
     const { host } = task
     const end = await this.#serverEnd(task, isFirst)
     if (end.state !== 'done') this.#halted ??= 'an earlier server did not complete'
-    this.#say(task, end.state, end.state === 'done' ? task.of : 0, end.detail)
+    this.#report(task, end.state, end.state === 'done' ? task.of : 0, end.detail)
     if (end.state === 'not sent') return end
     if (this.#write(host, 'outcome', `${end.state}: ${end.detail}`)) return end
     return { ...end, detail: `${end.detail}; this could not be recorded` }
@@ -115,14 +115,14 @@ class Commit {
       note: (commands) => void this.#parts.audit.note(this.#parts.nowMs(), host, 'intent', commands.join('\n')),
       stop: () => this.#stop(),
       removesOnly: () => this.#parts.removesOnly?.() ?? false,
-      step: (step, done, detail) => this.#say(task, step, done, detail),
+      step: (step, done, detail) => this.#report(task, step, done, detail),
       answerMs: this.#parts.answerMs ?? ANSWER_MS,
       pausesMs: this.#parts.pausesMs ?? PAUSES_MS,
     })
     // The first server was read just now; the others waited while it was watched.
     const moved = isFirst ? undefined : await sender.unmoved()
     if (moved) return moved
-    const watch = isFirst && (this.#parts.canaryS ?? CANARY_S) > 0 ? this.#parts.guard?.(host) : undefined
+    const watch = isFirst && (this.#parts.canaryS ?? CANARY_S) > 0 ? this.#parts.canaryWatch?.(host) : undefined
     if (!this.#write(host, 'intent', task.commands.join('\n'))) {
       return notSent('it could not be recorded')
     }
@@ -138,15 +138,15 @@ class Commit {
   }
 
   /** Reason to roll back the first server; undefined if its change may stay. */
-  async #watch(task: ServerTask, watch: GuardWatch): Promise<string | undefined> {
+  async #watch(task: ServerTask, watch: CanaryWatch): Promise<string | undefined> {
     const { canaryS: ofS = CANARY_S, signal, onWatch } = this.#parts
     const { host } = task
-    this.#say(task, 'watching', task.of)
-    const { broken, says } = await watchCanary(watch, ofS, signal, (now, leftS) =>
+    this.#report(task, 'watching', task.of)
+    const { broken, checks } = await watchCanary(watch, ofS, signal, (now, leftS) =>
       onWatch?.({ host, leftS, ofS, says: now }),
     )
     onWatch?.(undefined)
-    const text = says.map((s) => s.text).join('; ')
+    const text = checks.map((c) => c.text).join('; ')
     if (!this.#write(host, 'outcome', `watched: ${broken ?? 'within its limits'}${text === '' ? '' : ` (${text})`}`)) {
       return broken ?? 'the watch could not be recorded'
     }

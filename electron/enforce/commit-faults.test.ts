@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeConnection } from '../base/connection.ts'
 import { smallScenario } from '../../tests/node/emulated-cluster.ts'
-import { asOtherUser, review, ruleService, stage, standing } from '../../tests/node/rule-service.ts'
+import { asOtherUser, review, ruleService, stage, activeRules } from '../../tests/node/rule-service.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'
 
@@ -93,7 +93,7 @@ describe('a fault at any command of a commit', () => {
         const where = `${fault} at ${at} (${seen[at] ?? ''}): ${JSON.stringify(done.ok ? nodes : done.error.code)}`
         for (const h of HOSTS) {
           const end = nodes.find((n) => n.host === h)
-          const list = standing(c, h)
+          const list = activeRules(c, h)
           const timers = c.source.emulator.node(h)?.timers.size ?? 0
           if (end === undefined || end.state === 'not sent') {
             expect([list, timers], where).toEqual([fault === 'rebooted after' && list.length === 0 ? [] : WAS, 0])

@@ -9,7 +9,7 @@
 import { plainText } from '#core/base/plain-text.ts'
 import { formatSpan } from '#core/base/figure-text.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { isOrphan, isProvenToRun, thisProcess, type OwnLease } from './store-leases.ts'
+import { isOrphan, isProvenToRun, thisProcess, type LeaseRecord } from './store-leases.ts'
 import type { EnforcementStore } from './store.ts'
 
 const FREE = 'free'
@@ -26,7 +26,7 @@ export interface CommitLock {
   readonly release: () => void
 }
 
-type Holder = Pick<OwnLease, 'machine' | 'pid' | 'born'> & {
+type Holder = Pick<LeaseRecord, 'machine' | 'pid' | 'born'> & {
   /** Time of the newest renewal, Unix ms; undefined if an older release holds the lock. */
   readonly renewedMs: number | undefined
 }
@@ -48,8 +48,11 @@ function isThisProcess({ machine, pid, born }: Holder): boolean {
   return machine === me.machine && pid === me.pid && born === me.born
 }
 
-/** True until the lock expires. A renewal time in the future comes from a wrong clock and does not count. */
-function isLeft(holder: Holder, nowMs: number): boolean {
+/**
+ * True once its process has ended. If that cannot be told, for example of another machine: once the lock was not renewed
+ * for `LAPSED_MS`; a renewal further in the future comes from a wrong clock and does not count.
+ */
+function isStale(holder: Holder, nowMs: number): boolean {
   if (isOrphan({ ...holder, expiresMs: Infinity }, nowMs)) return true
   if (isProvenToRun(holder)) return false
   return Math.abs(nowMs - (holder.renewedMs ?? 0)) > LAPSED_MS
@@ -81,7 +84,7 @@ export function lockCommits(
 /** Checks in the store whether a process holds the commit lock of a cluster. */
 export function isCommitting({ plans }: EnforcementStore, cluster: string, nowMs = Date.now()): boolean {
   const holder = holderOf(plans.find(planOf(cluster))?.state ?? FREE)
-  return holder !== undefined && !isLeft(holder, nowMs)
+  return holder !== undefined && !isStale(holder, nowMs)
 }
 
 function take({ plans }: EnforcementStore, cluster: string, nowMs: () => number): Result<CommitLock> {
@@ -91,9 +94,9 @@ function take({ plans }: EnforcementStore, cluster: string, nowMs: () => number)
   const state = plans.find(id)?.state ?? FREE
   const holder = holderOf(state)
   // A lock of this process was not released: its rule service sends one commit at a time per cluster.
-  const isFree = holder === undefined || isThisProcess(holder) || isLeft(holder, nowMs())
-  const mine = busyState(nowMs())
-  if (isFree && plans.turn(id, state, mine)) return ok(new HeldLock(plans, id, mine, nowMs))
+  const isFree = holder === undefined || isThisProcess(holder) || isStale(holder, nowMs())
+  const busyNow = busyState(nowMs())
+  if (isFree && plans.transition(id, state, busyNow)) return ok(new HeldLock(plans, id, busyNow, nowMs))
   return fail(busy(cluster, holder, nowMs()))
 }
 
@@ -148,7 +151,7 @@ class HeldLock implements CommitLock {
   readonly release = (): void => {
     clearInterval(this.#renewing)
     try {
-      this.#plans.turn(this.#id, this.#state, FREE)
+      this.#plans.transition(this.#id, this.#state, FREE)
     } catch {
       // The store cannot be written now; the lock is free to this process, and to all when this one ends.
     }
@@ -157,7 +160,7 @@ class HeldLock implements CommitLock {
   #renew(): void {
     const next = busyState(this.#nowMs())
     try {
-      if (this.#plans.turn(this.#id, this.#state, next)) this.#state = next
+      if (this.#plans.transition(this.#id, this.#state, next)) this.#state = next
     } catch {
       // Retried; if another process takes it after a minute of this, that is detected before the next command.
     }

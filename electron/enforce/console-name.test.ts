@@ -29,8 +29,8 @@ describe('the name of a unit', () => {
     ['svc-sluice-long@a-very-long-host-name', 'svc-sluice@a-very-long-host'],
     ['1000@x', '1000@x'],
     ['a--b@c--d', 'a-b@c-d'],
-  ])('of %s says %s', (user, said) => {
-    expect(consoleName(`sluice-lease-${consoleTag(user)}-0000a1-7`)).toBe(said)
+  ])('of %s says %s', (user, output) => {
+    expect(consoleName(`sluice-lease-${consoleTag(user)}-0000a1-7`)).toBe(output)
   })
 
   it('of an older release, or of the timer of a rule, has no console', () => {

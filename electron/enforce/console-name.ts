@@ -21,7 +21,7 @@ const USER_MOST = 10
 const HOST_MOST = 16
 
 /** Letters, digits, `_` and single dashes; anything else becomes `_`. */
-const word = (text: string, most: number): string =>
+const part = (text: string, most: number): string =>
   text
     .replace(/[^A-Za-z0-9_-]+/g, '_')
     .replace(/-{2,}/g, '-')
@@ -33,7 +33,7 @@ export function consoleTag(user: string): string {
   const at = user.lastIndexOf('@')
   const name = user.slice(0, Math.max(0, at))
   const host = user.slice(at + 1).split('.')[0] ?? ''
-  return `${word(name, USER_MOST)}--${word(host, HOST_MOST)}`
+  return `${part(name, USER_MOST)}--${part(host, HOST_MOST)}`
 }
 
 /** Session id that distinguishes the timers of one start of a console from those of another. */
@@ -44,16 +44,16 @@ const UNIT =
 
 /** Parses the name of a unit; undefined for the timer of a rule. */
 export function consoleUnit(unit: string): ConsoleUnit | undefined {
-  const [, purpose, user, host, own, older = ''] = UNIT.exec(unit) ?? []
+  const [, purpose, user, host, hash, older = ''] = UNIT.exec(unit) ?? []
   if (purpose === undefined) return undefined
   return {
     purpose: purpose as UnitPurpose,
     console: user === undefined ? '' : `${user}@${host ?? ''}`,
-    session: own ?? older,
+    session: hash ?? older,
   }
 }
 
-/** Name of a console, for people. */
+/** Name of a console for display. */
 export const consoleName = (unit: string): string => {
   const known = consoleUnit(unit)
   return known === undefined || known.console === '' ? 'another console' : known.console

@@ -130,7 +130,7 @@ describe('two consoles on one cluster', () => {
       expect.stringContaining('eve@far is told stopped') as string,
     ])
     expect(world.ours('oss01')).toEqual([])
-    expect(world.consoles[0]?.console.monitor.loop.leftWhy?.code).toBe('LEASE_TAKEN')
+    expect(world.consoles[0]?.console.monitor.loop.leaveReason?.code).toBe('LEASE_TAKEN')
   })
 
   it('that enter enforce at the same instant do not both enforce', async () => {

@@ -49,7 +49,7 @@ describe('a plan', () => {
   it('is applied, read back and found equal', async () => {
     const plan = planRules('oss01', [], [A, B])
     const applied = await applyPlan(node, plan, audit, 1000)
-    expect(applied).toMatchObject({ state: 'applied', detail: 'read back equal' })
+    expect(applied).toMatchObject({ state: 'applied', detail: 'verified by read-back' })
     expect(applied.rules?.map((r) => `${r.name} ${r.conditions} ${r.rate}`)).toEqual([
       `${A.name} ${A.conditions} 10`,
       `${B.name} ${B.conditions} 20`,
@@ -79,7 +79,7 @@ describe('a plan', () => {
       'audit outcome',
     ])
     expect(records[0]?.text.split('\n')).toEqual(log.slice(1, 3))
-    expect(records[1]).toMatchObject({ server: 'oss01', kind: 'outcome', text: 'applied: read back equal' })
+    expect(records[1]).toMatchObject({ server: 'oss01', kind: 'outcome', text: 'applied: verified by read-back' })
   })
 
   it('is not sent when it cannot be put on record', async () => {

@@ -12,13 +12,13 @@ import { within } from '../base/deadline.ts'
 import { detach } from '../base/detach.ts'
 import { SERVICES } from '../base/service.ts'
 import { whileTimerExists } from '../base/while-timer-exists.ts'
-import { ask, GUARD_TIMER_GONE } from './send-command.ts'
+import { sendCommand, RULE_TIMER_GONE } from './send-command.ts'
 import type { Audit } from '../base/audit.ts'
 
 export interface Applied {
   /** applied: the read-back equals the plan; failed: it does not; unknown: it could not be read. */
   readonly state: 'applied' | 'failed' | 'unknown'
-  /** For people: the server's error messages, or that the read-back is equal. */
+  /** Text for display: the server's error messages, or that the read-back is equal. */
   readonly detail: string
   /** Rules as read back; undefined when unknown. */
   readonly rules: readonly RuleLine[] | undefined
@@ -81,9 +81,9 @@ export async function applyPlan(
       complaints.push(`${c.rule}: not sent, ${refused}`)
       continue
     }
-    const answer = await ask(node, commands[i] as string, answerMs)
+    const answer = await sendCommand(node, commands[i] as string, answerMs)
     if (answer.kind === 'done') continue
-    isUncovered ||= answer.kind === 'refused' && answer.why === GUARD_TIMER_GONE
+    isUncovered ||= answer.kind === 'refused' && answer.why === RULE_TIMER_GONE
     complaints.push(`${c.rule}: ${answer.kind === 'lost' ? 'the server did not answer' : answer.why}`)
     if (answer.kind === 'late') {
       late = answer.pending
@@ -103,7 +103,7 @@ export async function applyPlan(
   const { rules } = parseNrsTbfRule(rulesText)
   const differences = compareReadBack(plan, rules)
   const state = differences.length === 0 ? 'applied' : 'failed'
-  const detail = [...complaints, ...differences].join('; ') || 'read back equal'
+  const detail = [...complaints, ...differences].join('; ') || 'verified by read-back'
   record('outcome', `${state}: ${detail}`)
   return { state, detail, rules, rulesText, isUncovered }
 }

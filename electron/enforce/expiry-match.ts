@@ -4,7 +4,7 @@
  */
 import type { QueueChoice } from '#core/control/rule-edit.ts'
 import type { TimerKind } from '../base/connection.ts'
-import { endTimerCommand, listTimersCommand, makeTimerCommand, PLAIN_WORDS, type RootCommands } from './expiry.ts'
+import { endTimerCommand, listTimersCommand, makeTimerCommand, DIRECT_LCTL, type RootCommands } from './expiry.ts'
 import type { TimerSpec, TimerStop } from './expiry-spec.ts'
 
 export type TimerCommand =
@@ -15,7 +15,7 @@ export type TimerCommand =
 const KINDS = ['systemd', 'shell', 'helper'] as const
 
 /** Renders a timer command; undefined if it is out of bounds. */
-export function timerCommandText(c: TimerCommand, root: RootCommands = PLAIN_WORDS): string | undefined {
+export function timerCommandText(c: TimerCommand, root: RootCommands = DIRECT_LCTL): string | undefined {
   const text =
     c.verb === 'make'
       ? makeTimerCommand(c.kind, c.timer, root)
@@ -45,9 +45,9 @@ function stopsIn(kind: TimerKind, rest: string): TimerStop[] {
       name,
     }))
   }
-  const words = rest.split(' ')
-  return words.flatMap((parameter, i) =>
-    i % 3 === 0 ? [{ parameter, queue: words[i + 1] as QueueChoice, name: words[i + 2] ?? '' }] : [],
+  const parts = rest.split(' ')
+  return parts.flatMap((parameter, i) =>
+    i % 3 === 0 ? [{ parameter, queue: parts[i + 1] as QueueChoice, name: parts[i + 2] ?? '' }] : [],
   )
 }
 

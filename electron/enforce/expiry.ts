@@ -36,11 +36,11 @@ export interface FoundTimer {
 
 /** Root commands as called inside a detached shell, to which no later step can add a `sudo`. */
 export interface RootCommands {
-  /** For example `/usr/sbin/lctl`. */
+  /** Path of lctl, for example `/usr/sbin/lctl`. */
   readonly lctl: string
   readonly sudo: boolean
 }
-export const PLAIN_WORDS: RootCommands = { lctl: 'lctl', sudo: false }
+export const DIRECT_LCTL: RootCommands = { lctl: 'lctl', sudo: false }
 
 const refuse = (why: string): Result<never> =>
   fail({
@@ -57,10 +57,10 @@ const noTimers = (): Result<never> =>
     what: 'No expiry timer can be made on this server',
     why: 'it has neither systemd-run, nor the helper, nor a shell that outlives its session',
     unaffected: 'No rule was written.',
-    next: 'Allow systemd-run in sudoers, install the helper, or accept that the rule ends with this console only.',
+    next: 'Allow systemd-run in sudoers, install the helper, or use a console timer: the rule then expires only while this console runs.',
   })
 
-const wordsOf = ({ lctl, sudo }: RootCommands): string => (sudo ? `sudo -n ${lctl}` : lctl)
+const commandOf = ({ lctl, sudo }: RootCommands): string => (sudo ? `sudo -n ${lctl}` : lctl)
 const plainArguments = (s: TimerStop): string => `${s.parameter} ${s.queue} ${s.name}`
 
 /**
@@ -68,12 +68,12 @@ const plainArguments = (s: TimerStop): string => `${s.parameter} ${s.queue} ${s.
  *
  * @param root  for the detached shell: how lctl is called when it fires.
  */
-export function makeTimerCommand(kind: TimerKind, t: TimerSpec, root: RootCommands = PLAIN_WORDS): Result<string> {
+export function makeTimerCommand(kind: TimerKind, t: TimerSpec, root: RootCommands = DIRECT_LCTL): Result<string> {
   const fault = faultOf(t)
   if (fault !== undefined) return refuse(fault)
   if (!isLctl(root.lctl)) return refuse('the path of lctl is not valid')
   if (kind === 'systemd') return ok(makeSystemdTimer(t, root.lctl))
-  if (kind === 'shell') return ok(makeShellTimer(t, wordsOf(root)))
+  if (kind === 'shell') return ok(makeShellTimer(t, commandOf(root)))
   if (kind === 'helper') return ok(`sluice-rule expire ${t.seconds} ${t.unit} ${t.stops.map(plainArguments).join(' ')}`)
   return noTimers()
 }
@@ -101,10 +101,10 @@ const UPTIME = /^(\d+(?:\.\d+)?) \d+(?:\.\d+)?$/m
 
 /** Parses `PARAMETER QUEUE NAME ...`; undefined for anything else. */
 function parseStops(text: string): TimerStop[] | undefined {
-  const words = text.split(' ')
+  const parts = text.split(' ')
   const stops: TimerStop[] = []
-  for (let i = 0; i < words.length; i += 3) {
-    const [parameter = '', queue = '', name = ''] = words.slice(i, i + 3)
+  for (let i = 0; i < parts.length; i += 3) {
+    const [parameter = '', queue = '', name = ''] = parts.slice(i, i + 3)
     if (!PARAMETERS.has(parameter) || !/^(?:reg|hp|both)$/.test(queue) || !NAME.test(name)) return undefined
     stops.push({ parameter, queue: queue as QueueChoice, name })
   }
@@ -122,8 +122,8 @@ function stopsOfCommand(text: string): TimerStop[] {
     for (let at = text.indexOf(parameter); at >= 0; at = text.indexOf(parameter, at + parameter.length)) {
       STOP_VALUE.lastIndex = at + parameter.length
       const [, queue = 'both', name] = STOP_VALUE.exec(text) ?? []
-      const isWhole = at === 0 || !/[A-Za-z0-9_.]/.test(text[at - 1] ?? '')
-      if (name !== undefined && isWhole) found.push({ at, stop: { parameter, queue: queue as QueueChoice, name } })
+      const isWholeName = at === 0 || !/[A-Za-z0-9_.]/.test(text[at - 1] ?? '')
+      if (name !== undefined && isWholeName) found.push({ at, stop: { parameter, queue: queue as QueueChoice, name } })
     }
   }
   return found.sort((a, b) => a.at - b.at).map((f) => f.stop)
@@ -134,7 +134,7 @@ const HELPER_LINE = /^timer (\S+) (\d+) (.*)$/
 /** Parses the output of `listTimersCommand`. Other lines are skipped; two of the same name count once. */
 export function parseTimers(kind: TimerKind, stdout: string): FoundTimer[] {
   const up = UPTIME.exec(stdout)?.[1]
-  const left = (at: number | undefined): number | undefined =>
+  const remaining = (at: number | undefined): number | undefined =>
     at === undefined || up === undefined ? undefined : Math.max(0, at - Number(up))
   const found = new Map<string, FoundTimer>()
   const add = (t: FoundTimer): void => {
@@ -143,22 +143,22 @@ export function parseTimers(kind: TimerKind, stdout: string): FoundTimer[] {
   }
   if (kind === 'systemd' || kind === 'helper') {
     for (const { unit, at, command } of readSystemdTimers(stdout)) {
-      const words = helperStops(command)
-      const stops = words === undefined ? stopsOfCommand(command) : (parseStops(words) ?? [])
-      add({ unit, stops, leftS: left(at), isOwn: true, file: systemdTimerFile(unit) })
+      const parts = helperStops(command)
+      const stops = parts === undefined ? stopsOfCommand(command) : (parseStops(parts) ?? [])
+      add({ unit, stops, leftS: remaining(at), isOwn: true, file: systemdTimerFile(unit) })
     }
   }
   if (kind === 'shell') {
     for (const { pid, isOwn, unit, at, rest } of readShellTimers(stdout)) {
       const stops = parseStops(rest)
-      if (stops) add({ unit, stops, leftS: left(at), pid, isOwn, file: `/proc/${pid}` })
+      if (stops) add({ unit, stops, leftS: remaining(at), pid, isOwn, file: `/proc/${pid}` })
     }
   } else if (kind === 'helper') {
     // Server without systemd: the helper keeps the time itself.
     for (const line of stdout.split('\n')) {
       const m = HELPER_LINE.exec(line)
       const stops = m && parseStops(m[3] ?? '')
-      if (m && stops) add({ unit: m[1] ?? '', stops, leftS: left(Number(m[2])), isOwn: true })
+      if (m && stops) add({ unit: m[1] ?? '', stops, leftS: remaining(Number(m[2])), isOwn: true })
     }
   }
   return [...found.values()]
@@ -204,13 +204,13 @@ export async function readTimerList(node: NodeConnection, answerMs = ANSWER_MS):
   const isLong = r !== undefined && r.stdout.length > LIST_MOST
   const up = r?.code === 0 && !isLong ? UPTIME.exec(r.stdout)?.[1] : undefined
   if (r && up !== undefined) return ok({ timers: parseTimers(kind, r.stdout), upS: Number(up) })
-  const said = r?.stderr.trim().split('\n').at(-1) ?? ''
+  const message = r?.stderr.trim().split('\n').at(-1) ?? ''
   return fail({
     code: 'TIMERS_UNREADABLE',
     what: `The expiry timers of ${node.host} could not be read`,
-    why: isLong ? `it printed ${r.stdout.length} bytes` : r ? said : 'the server did not answer',
-    unaffected: 'Timers that are there fire all the same.',
-    next: 'Look again when the server answers.',
+    why: isLong ? `it printed ${r.stdout.length} bytes` : r ? message : 'the server did not answer',
+    unaffected: 'Existing timers still fire.',
+    next: 'Read them again when the server answers.',
   })
 }
 
@@ -222,15 +222,15 @@ export async function verifyTimer(node: NodeConnection, t: TimerSpec): Promise<R
   const missing = (why: string): Result<never> =>
     fail({
       code: 'TIMER_MISSING',
-      what: `The expiry timer on ${node.host} is not what was asked for`,
+      what: `The expiry timer on ${node.host} does not match the request`,
       why,
       unaffected: 'No rule was written.',
-      next: 'Look at the timers of the server.',
+      next: 'Check the timers of the server.',
     } satisfies Failure)
   const read = await readTimers(node)
   if (!read.ok) return read
   const found = read.value.find((f) => f.unit === t.unit)
-  if (!found?.isOwn) return missing(`${t.unit} is not among its timers`)
+  if (!found?.isOwn) return missing(`${t.unit} is not in its list of timers`)
   if (!covers(found, t.stops)) return missing(`${t.unit} does not stop every rule`)
   if (found.leftS !== undefined && found.leftS > t.seconds + 1) return missing(`${t.unit} fires too late`)
   return ok(found)

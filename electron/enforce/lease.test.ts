@@ -46,12 +46,12 @@ beforeEach(() => {
       return upS === undefined ? r : edited(r, (text) => text.replace(/^[\d.]+ [\d.]+$/m, `${upS} ${upS}`))
     },
   }
-  const keeper: LeaseStore = {
+  const leaseStore: LeaseStore = {
     keep: (l) => noted.push(`keep ${l.unit} ${l.rules}`),
     end: (host, unit) => noted.push(`end ${host} ${unit}`),
     has: () => false,
   }
-  lease = new Lease(node, 's1', new Audit((r) => records.push(r)), { keeper })
+  lease = new Lease(node, 's1', new Audit((r) => records.push(r)), { store: leaseStore })
 })
 
 const at = (s: number): number => s * NS_PER_S
@@ -201,8 +201,8 @@ describe('the lease of a server', () => {
 
 describe('a timer that cannot be made', () => {
   it('is a failure in the words of the server until there is one, and the server is asked ever less often', async () => {
-    let asked = 0
-    refuses = (c) => c.startsWith('systemd-run') && ++asked > 0
+    let requests = 0
+    refuses = (c) => c.startsWith('systemd-run') && ++requests > 0
     for (const s of [0, 0.1, 0.9, 1, 2, 2.9, 3, 6.9, 7, 14.9, 15, 30, 31, 60, 61, 90, 91]) {
       expect(await cover(['ab_1'], s)).toMatchObject({
         ok: false,
@@ -210,7 +210,7 @@ describe('a timer that cannot be made', () => {
       })
     }
     // At 0, 1, 3, 7, 15, 31, 61 and 91 s.
-    expect(asked).toBe(8)
+    expect(requests).toBe(8)
     refuses = () => false
     expect(await cover(['ab_1'], 121)).toMatchObject({ ok: true, value: { rules: 1 } })
   })

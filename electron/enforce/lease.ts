@@ -11,7 +11,7 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { NodeConnection, TimerKind } from '../base/connection.ts'
 import { SERVICES } from '../base/service.ts'
-import { ask, type Answer } from './send-command.ts'
+import { sendCommand, type Answer } from './send-command.ts'
 import type { AuditWriter } from '../base/audit.ts'
 import { consoleName, consoleUnit, isOfSession, type UnitPurpose } from './console-name.ts'
 import { covers, endTimerCommand, makeTimerCommand, readTimerList, readTimers, type TimerList } from './expiry.ts'
@@ -58,7 +58,7 @@ export interface LeaseStore {
 export interface LeaseOptions {
   /** Stop that the timer executes for a covered rule. @default stops a rule of data RPCs */
   readonly stop?: (name: string) => TimerStop
-  readonly keeper?: LeaseStore | undefined
+  readonly store?: LeaseStore | undefined
   /** Reason why no timer may be made now; undefined while allowed. Ending one is always allowed. */
   readonly may?: (() => string | undefined) | undefined
   /** @default lease */
@@ -66,14 +66,14 @@ export interface LeaseOptions {
 }
 
 /** Number of timers that covered rules during a stop or take-over so far. */
-let guards = 0
+let coverTimers = 0
 
 export class Lease {
   readonly #node: NodeConnection
   readonly #session: string
   readonly #audit: AuditWriter
   readonly #stop: (name: string) => TimerStop
-  readonly #keeper: LeaseStore | undefined
+  readonly #leaseStore: LeaseStore | undefined
   readonly #may: () => string | undefined
   readonly #purpose: UnitPurpose
   #number = 0
@@ -93,11 +93,11 @@ export class Lease {
     this.#session = session
     this.#audit = audit
     this.#stop = options.stop ?? stopData
-    this.#keeper = options.keeper
+    this.#leaseStore = options.store
     this.#may = options.may ?? (() => undefined)
     this.#purpose = options.purpose ?? 'lease'
     // A stop may need a second timer while the first one is not known to be gone.
-    if (this.#purpose !== 'lease') this.#number = guards++
+    if (this.#purpose !== 'lease') this.#number = coverTimers++
   }
 
   /** True while a timer of this lease is on the server, or may be. */
@@ -179,8 +179,8 @@ export class Lease {
   async takenOver(): Promise<readonly TimerStop[]> {
     const read = await readTimers(this.#node, ANSWER_MS)
     if (!read.ok || read.value.some((t) => t.unit === this.#state?.unit)) return []
-    const others = new Set(this.#othersIn(read.value.map((t) => t.unit)))
-    return read.value.filter((t) => others.has(t.unit)).flatMap((t) => t.stops)
+    const foreign = new Set(this.#foreignUnits(read.value.map((t) => t.unit)))
+    return read.value.filter((t) => foreign.has(t.unit)).flatMap((t) => t.stops)
   }
 
   /**
@@ -193,7 +193,7 @@ export class Lease {
     return this.#state && this.#checkTaken(this.#state, true, nowNs)
   }
 
-  #othersIn(units: readonly string[]): string[] {
+  #foreignUnits(units: readonly string[]): string[] {
     return units.filter((u) => consoleUnit(u) !== undefined && !isOfSession(u, this.#session.replace(/-md$/, '')))
   }
 
@@ -213,10 +213,10 @@ export class Lease {
     return taken
   }
 
-  /** @param isGone  rules that it covers were removed, too. */
+  /** @param isGone  true if rules that the lease covers were removed, too. */
   #takenBy(state: LeaseState, { timers, upS }: TimerList, isGone: boolean, nowNs: number): Failure | undefined {
     if (timers.some((t) => t.unit === state.unit) || state.expiresNs <= nowNs) return undefined
-    const [other] = this.#othersIn(timers.map((t) => t.unit))
+    const [other] = this.#foreignUnits(timers.map((t) => t.unit))
     const isRebooted = timers.length === 0 && upS < (nowNs - state.createdNs) / NS_PER_S
     if (other === undefined && (!isGone || isRebooted)) return undefined
     this.#forget(state.unit)
@@ -230,20 +230,20 @@ export class Lease {
       what: 'The controller left enforce',
       why: `${who} ${did}: the lease on ${this.#node.host} was ended there${other === undefined ? '' : ` (${other})`}`,
       unaffected: 'Monitoring continues.',
-      next: 'Ask who works on it. Choose Enforce again to take it back.',
+      next: 'Ask the operator of that console. Choose Enforce again to take over.',
     }
   }
 
   /** Reason why no lease may be held beside those of other consoles; undefined if none conflicts. */
   #conflict({ timers }: TimerList): Failure | undefined {
     const { host } = this.#node
-    const keeper = this.#keeper
-    const others = this.#othersIn(timers.map((t) => t.unit))
-    const stopping = others.find((u) => consoleUnit(u)?.purpose === 'stop')
+    const leaseStore = this.#leaseStore
+    const foreign = this.#foreignUnits(timers.map((t) => t.unit))
+    const stopping = foreign.find((u) => consoleUnit(u)?.purpose === 'stop')
     // Consoles that enter enforce at the same time see each other's leases: the one that sees another's yields.
     const lease =
-      this.#state === undefined && keeper !== undefined
-        ? others.find((u) => consoleUnit(u)?.purpose === 'lease' && !keeper.has(host, u))
+      this.#state === undefined && leaseStore !== undefined
+        ? foreign.find((u) => consoleUnit(u)?.purpose === 'lease' && !leaseStore.has(host, u))
         : undefined
     const [unit, does] = stopping ? [stopping, 'is removing the rules of Sluice'] : [lease, 'enforces']
     if (unit === undefined) return undefined
@@ -252,7 +252,7 @@ export class Lease {
       what: 'The controller left enforce',
       why: `${consoleName(unit)} ${does} on ${host} (${unit})`,
       unaffected: 'Monitoring continues.',
-      next: 'Ask who works on it. Choose Enforce again when that is over, or take over.',
+      next: 'Ask the operator of that console. Choose Enforce again when it has finished, or take over.',
     }
   }
 
@@ -280,7 +280,7 @@ export class Lease {
     }
     // From here on it may exist, whatever the answer.
     this.#strays.set(unit, made)
-    this.#keeper?.keep({
+    this.#leaseStore?.keep({
       host: this.#node.host,
       unit,
       rules: wanted.size,
@@ -296,8 +296,8 @@ export class Lease {
     const settled = await this.#settle(wanted, nowNs)
     if (!settled.ok) return settled
     if (!this.#holds(wanted, nowNs)) {
-      const left = await this.#discard(made, nowMs)
-      return fail(this.#failed(`${unit} is not among the timers of the server${left}`))
+      const stillActive = await this.#discard(made, nowMs)
+      return fail(this.#failed(`${unit} is not among the timers of the server${stillActive}`))
     }
     await this.#endStrays(nowMs)
     return ok(this.#state)
@@ -347,13 +347,14 @@ export class Lease {
   }
 
   /**
-   * Ends a timer that the server accepted but does not list: it may exist all the same. @returns what is uncertain, for
-   * people.
+   * Ends a timer that the server accepted but does not list: it may exist nevertheless.
+   *
+   * @returns  end of the failure's sentence, on whether the timer may still exist.
    */
   async #discard(made: LeaseState & { readonly names: ReadonlySet<string> }, nowMs: number): Promise<string> {
     this.#strays.set(made.unit, made)
     await this.#endStrays(nowMs)
-    return this.#strays.has(made.unit) ? ', and may be there all the same: it could not be ended' : '; it was ended'
+    return this.#strays.has(made.unit) ? ', and may exist: it could not be ended' : '; it was ended'
   }
 
   async #endStrays(nowMs: number): Promise<void> {
@@ -375,12 +376,12 @@ export class Lease {
 
   #forget(unit: string): void {
     this.#strays.delete(unit)
-    this.#keeper?.end(this.#node.host, unit)
+    this.#leaseStore?.end(this.#node.host, unit)
   }
 
   async #run(command: string, nowMs: number): Promise<Answer> {
     this.#audit.write(nowMs, this.#node.host, 'intent', command)
-    const answer = await ask(this.#node, command, ANSWER_MS)
+    const answer = await sendCommand(this.#node, command, ANSWER_MS)
     const outcome = { done: 'done', refused: 'failed', lost: 'unknown', late: 'unknown' }[answer.kind]
     this.#audit.write(nowMs, this.#node.host, 'outcome', answer.kind === 'done' ? outcome : `${outcome}: ${answer.why}`)
     return answer
@@ -392,7 +393,7 @@ export class Lease {
       what: `No expiry timer could be made on ${this.#node.host}, so no rule was written there`,
       why,
       unaffected: 'Active rules are unchanged; sampling continues.',
-      next: 'Check how the server keeps timers, or switch to advise.',
+      next: 'Run the checklist of the server: it shows whether timers can be made there. Or choose Advise.',
     }
   }
 
@@ -407,12 +408,12 @@ export class Lease {
 
   #notKnown(why: string): Failure {
     const { host } = this.#node
-    const left = this.#state ? 'Active rules are stopped by their timer within a minute.' : ''
+    const stillActive = this.#state ? 'Active rules are stopped by their timer within a minute.' : ''
     return {
       code: 'LEASE_UNKNOWN',
       what: `${host} may not have renewed its expiry timer, so no rule is written there`,
       why,
-      unaffected: `${left === '' ? '' : `${left} `}Sampling continues.`,
+      unaffected: `${stillActive === '' ? '' : `${stillActive} `}Sampling continues.`,
       next: 'The timers of the server are read again every second.',
     }
   }

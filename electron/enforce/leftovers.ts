@@ -8,7 +8,7 @@ import { isLustreServer, type NodeConnection } from '../base/connection.ts'
 import { SERVICES } from '../base/service.ts'
 import type { Audit } from '../base/audit.ts'
 import { covers, readTimers, type FoundTimer } from './expiry.ts'
-import { ownership, type RuleSpot } from './own-names.ts'
+import { ownership, type RuleSpot } from './managed-names.ts'
 import { readActiveRules, removeRules, type ActiveRule } from './remove-rules.ts'
 import type { EnforcementStore } from './store.ts'
 import { isOrphan } from './store-leases.ts'
@@ -41,9 +41,9 @@ const timersOf = (spot: RuleSpot, timers: readonly FoundTimer[]): FoundTimer[] =
 function ruleLeftover(r: ActiveRule, timers: readonly FoundTimer[] | undefined, parts: LeftoverParts): FoundLeftover {
   const { host, service, queue, name, line } = r
   const known = parts.store?.rules.find({ cluster: parts.cluster, host, service, queue, name })
-  const mine = timersOf(r, timers ?? [])
-  const first = mine.toSorted((a, b) => (a.leftS ?? Infinity) - (b.leftS ?? Infinity))[0]
-  const warning = timers && mine.length === 0 ? '; nothing will stop it' : ''
+  const matching = timersOf(r, timers ?? [])
+  const first = matching.toSorted((a, b) => (a.leftS ?? Infinity) - (b.leftS ?? Infinity))[0]
+  const warning = timers && matching.length === 0 ? '; nothing will stop it' : ''
   return {
     key: [host, service, queue, name].join('/'),
     host,
@@ -55,43 +55,43 @@ function ruleLeftover(r: ActiveRule, timers: readonly FoundTimer[] | undefined, 
     expiresMs: first?.leftS === undefined ? null : Math.round(parts.nowMs() + first.leftS * 1000),
     owner: known ? `${known.owner}${known.reason === '' ? '' : `: ${known.reason}`}` : '',
     spot: { host, service, queue, name },
-    units: mine.map((t) => t.unit),
+    units: matching.map((t) => t.unit),
   }
 }
 
 /** Leftovers of one server; the reason if they cannot be determined. */
 async function leftoversOn(node: NodeConnection, parts: LeftoverParts): Promise<FoundLeftover[] | string> {
   const { cluster, store, isHeld, heldUnits, nowMs } = parts
-  const standing = await readActiveRules(node, ANSWER_MS)
-  if (!standing) return `${node.host}: its rules cannot be read`
-  const isOwn = ownership(cluster, store)
+  const active = await readActiveRules(node, ANSWER_MS)
+  if (!active) return `${node.host}: its rules cannot be read`
+  const isManaged = ownership(cluster, store)
   const kind = node.timers ?? 'systemd'
   const listed = kind === 'none' ? undefined : await readTimers(node, ANSWER_MS)
-  if (listed && !listed.ok && standing.some(isOwn)) return `${node.host}: ${listed.error.why ?? listed.error.what}`
+  if (listed && !listed.ok && active.some(isManaged)) return `${node.host}: ${listed.error.why ?? listed.error.what}`
   const timers = listed?.ok ? listed.value : []
   // A rule whose name an operator chose on another machine is recognized by the Sluice timer that will stop it.
-  const own = standing.filter((r) => isOwn(r) || timersOf(r, timers).length > 0)
+  const leftover = active.filter((r) => isManaged(r) || timersOf(r, timers).length > 0)
   const now = nowMs()
   // Another console, or a command, may be working on the same cluster.
   const leased = (store?.leases.of(cluster) ?? []).filter((l) => l.host === node.host && !isOrphan(l, now))
-  const kept = new Set([...heldUnits, ...leased.map((l) => l.unit)])
-  const others = (store?.rules.of(cluster, node.host) ?? []).filter(
+  const leasedUnits = new Set([...heldUnits, ...leased.map((l) => l.unit)])
+  const otherRules = (store?.rules.of(cluster, node.host) ?? []).filter(
     (r) => r.by && !isOrphan({ ...r.by, expiresMs: Infinity }, now),
   )
-  for (const r of others) kept.add(r.unit)
-  const isOthers = (s: RuleSpot): boolean =>
-    others.some((r) => r.service === s.service && r.queue === s.queue && r.name === s.name)
-  const rules = own
+  for (const r of otherRules) leasedUnits.add(r.unit)
+  const isOfOther = (s: RuleSpot): boolean =>
+    otherRules.some((r) => r.service === s.service && r.queue === s.queue && r.name === s.name)
+  const rules = leftover
     .filter((r) => {
       if (isHeld(r)) return false
-      // A rule without a timer is reported whoever owns it: nothing else will stop it.
+      // A rule without a timer is reported, whichever user owns it: nothing else will stop it.
       if (timersOf(r, timers).length === 0) return true
-      return !isOthers(r) && !timersOf(r, timers).some((t) => kept.has(t.unit))
+      return !isOfOther(r) && !timersOf(r, timers).some((t) => leasedUnits.has(t.unit))
     })
     .map((r) => ruleLeftover(r, timers, parts))
   const named = new Set(rules.flatMap((r) => r.units))
   const bare = timers
-    .filter((t) => t.isOwn && !kept.has(t.unit) && !named.has(t.unit))
+    .filter((t) => t.isOwn && !leasedUnits.has(t.unit) && !named.has(t.unit))
     .map((t): FoundLeftover => ({
       key: [node.host, 'timer', t.unit].join('/'),
       host: node.host,
@@ -134,9 +134,9 @@ export async function cleanLeftovers(
   const hosts = [...new Set(chosen.map((l) => l.host))]
   return Promise.all(
     hosts.flatMap((host) => {
-      const mine = chosen.filter((l) => l.host === host)
+      const onHost = chosen.filter((l) => l.host === host)
       const node = parts.nodes.find((n) => n.host === host && isLustreServer(n))
-      return node ? [cleanOn(node, mine, parts)] : []
+      return node ? [cleanOn(node, onHost, parts)] : []
     }),
   )
 }

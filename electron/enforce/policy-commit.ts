@@ -10,7 +10,7 @@ import { setParamCommand } from '#core/lustre/lctl.ts'
 import { primaryPolicy, type PolicyStatus } from '#core/lustre/nrs-policies.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Service } from '../base/service.ts'
-import { ask, type Answer } from './send-command.ts'
+import { sendCommand, type Answer } from './send-command.ts'
 import { readServer, type ServerNow } from './read-server.ts'
 import type { EndState, ServerEnd } from './server-change.ts'
 import type { SendingParts, ServerSender, ServerTask } from './server-task.ts'
@@ -72,8 +72,8 @@ class PolicyCommit implements ServerSender {
     return undefined
   }
 
-  async #ask(command: string): Promise<Answer> {
-    const answer = await ask(this.#parts.node, command, this.#parts.answerMs)
+  async #send(command: string): Promise<Answer> {
+    const answer = await sendCommand(this.#parts.node, command, this.#parts.answerMs)
     if (answer.kind === 'late') {
       this.#open++
       void answer.pending.finally(() => this.#open--)
@@ -116,7 +116,7 @@ class PolicyCommit implements ServerSender {
   async #write(command: string, policy: string | undefined): Promise<string | undefined> {
     const until = performance.now() + this.#server.waitMs
     for (;;) {
-      const answer = await this.#ask(command)
+      const answer = await this.#send(command)
       if (answer.kind === 'done') return undefined
       // Right after fifo a server may answer so for a short time (measured B9); nothing was done then.
       if (answer.kind === 'refused' && isBusy(answer.why) && performance.now() < until) {
@@ -140,12 +140,12 @@ class PolicyCommit implements ServerSender {
     for (;;) {
       const now = await this.#read()
       if (!now) return `the policies could not be read while ${step.policy} stops`
-      const left = now.policies.filter(
+      const remaining = now.policies.filter(
         (p) => p.name === step.policy && p.state !== 'stopped' && step.queues.includes(p.queue),
       )
-      if (left.length === 0) return undefined
-      queued = left.reduce((n, p) => n + p.queued, 0)
-      this.#parts.step('waiting for', at, `${step.policy} is ${left[0]?.state ?? ''}, ${queued} RPCs in it`)
+      if (remaining.length === 0) return undefined
+      queued = remaining.reduce((n, p) => n + p.queued, 0)
+      this.#parts.step('waiting for', at, `${step.policy} is ${remaining[0]?.state ?? ''}, ${queued} RPCs in it`)
       const stopped = as === 'sending' ? this.#parts.stop() : undefined
       if (stopped !== undefined) return `${stopped} while ${step.policy} was stopping`
       if (performance.now() > until) return `${step.policy} did not stop in time, ${queued} RPCs are in it`
@@ -161,16 +161,16 @@ class PolicyCommit implements ServerSender {
       const p = primaryPolicy(now.policies, queue)
       return p?.name === to.name && (to.name !== 'tbf' || p.arg === to.arg)
     })
-    if (!isThere || this.#open > 0) return this.rollBack('read back: another policy runs')
+    if (!isThere || this.#open > 0) return this.rollBack('read-back differs: another policy runs')
     const absent = this.#server.restored.filter(
       (r) => !now.rules.some((n) => n.queue === r.queue && n.name === r.name && n.rate === r.rate),
     )
     if (absent.length === 0) return undefined
-    return this.rollBack(`read back: ${absent.map((r) => r.name).join(', ')} did not come back`)
+    return this.rollBack(`read-back differs: ${absent.map((r) => r.name).join(', ')} did not come back`)
   }
 
   settle(): Promise<ServerEnd> {
-    return Promise.resolve(this.#end('done', 'read back equal'))
+    return Promise.resolve(this.#end('done', 'verified by read-back'))
   }
 
   /** Rolls back as far as the policies allow: never to a new type while the old one is stopping. */
@@ -182,7 +182,7 @@ class PolicyCommit implements ServerSender {
     if (planBaseDiff(found, now).length === 0) {
       return this.#open === 0
         ? this.#end('rolled back', reason)
-        : this.#end('unknown', `${reason}; a command is still under way and may act later`)
+        : this.#end('unknown', `${reason}; a command is still in progress and may act later`)
     }
     const back = planPolicyRollback(found, now.policies, this.#server.policies, plan.queues)
     if (!this.#parts.record(policyLines(back, this.#service))) {
@@ -191,8 +191,9 @@ class PolicyCommit implements ServerSender {
     const wrong = await this.#carryOut(back, 'rolling back')
     const after = await this.#read()
     if (!after) return this.#end('unknown', `${reason}; rolled back, but the policies could not be read`)
-    const left = planBaseDiff(found, after)
-    if (left.length > 0) return this.#end('failed', `${reason}; ${wrong ?? 'rolled back'}; ${left.join('; ')}`)
+    const differences = planBaseDiff(found, after)
+    if (differences.length > 0)
+      return this.#end('failed', `${reason}; ${wrong ?? 'rolled back'}; ${differences.join('; ')}`)
     return this.#end(this.#open === 0 ? 'rolled back' : 'unknown', reason)
   }
 }

@@ -11,11 +11,11 @@ import type { NodeConnection } from '../base/connection.ts'
 import { within } from '../base/deadline.ts'
 import { detach } from '../base/detach.ts'
 import { SERVICES, servicesOf, type Service } from '../base/service.ts'
-import { ask } from './send-command.ts'
+import { sendCommand } from './send-command.ts'
 import type { Audit } from '../base/audit.ts'
 import { endTimerCommand, readTimers, type FoundTimer } from './expiry.ts'
 import { stopValue, type TimerStop } from './expiry-spec.ts'
-import type { RuleSpot } from './own-names.ts'
+import type { RuleSpot } from './managed-names.ts'
 
 /** Rule on one queue, regardless of CPTs. */
 export interface ActiveRule extends RuleSpot {
@@ -55,8 +55,9 @@ async function readService(node: NodeConnection, s: Service, answerMs: number): 
 
 export interface RemovalParts {
   readonly node: NodeConnection
-  /** Rules to remove, and timers to end once none of their rules is left. */
+  /** Rules to remove. */
   readonly rules: readonly RuleSpot[]
+  /** Timers to end once none of their rules is left. */
   readonly units: readonly string[]
   readonly audit: Audit
   /** Unix ms on the source's clock. */
@@ -97,7 +98,7 @@ export async function removeRules(parts: RemovalParts): Promise<RemovalEnd> {
   const complaints: string[] = []
   let isOpen = false
   for (const [i, command] of commands.entries()) {
-    const r = await ask(node, command, answerMs)
+    const r = await sendCommand(node, command, answerMs)
     if (r.kind === 'done') continue
     isOpen ||= r.kind === 'late'
     complaints.push(`${rules[i]?.name ?? ''}: ${r.why}`)
@@ -107,10 +108,10 @@ export async function removeRules(parts: RemovalParts): Promise<RemovalEnd> {
   const after = await readActiveRules(node, answerMs)
   if (!after) return end('unknown', 0, [...complaints, 'the rules could not be read back'].join('; '))
   const there = new Set(after.map(spotKey))
-  const left = rules.filter((r) => there.has(spotKey(r)))
-  const removed = rules.length - left.length
-  if (left.length > 0) {
-    const names = left.map((r) => r.name).slice(0, 10)
+  const remaining = rules.filter((r) => there.has(spotKey(r)))
+  const removed = rules.length - remaining.length
+  if (remaining.length > 0) {
+    const names = remaining.map((r) => r.name).slice(0, 10)
     return end('failed', removed, [...complaints, `still there: ${names.join(', ')}`].join('; '))
   }
   const pending = await endTimers(parts, (s) => spotsOf(host, s).some((spot) => there.has(spotKey(spot))))
@@ -138,7 +139,7 @@ async function endTimers(
     if (listed.ok && !timer) continue
     const [command] = endText(node, unit)
     if (!timer || timer.stops.some(isThere) || command === undefined) pending.push(unit)
-    else if ((await ask(node, command, answerMs)).kind !== 'done') pending.push(unit)
+    else if ((await sendCommand(node, command, answerMs)).kind !== 'done') pending.push(unit)
   }
   return pending
 }
@@ -146,7 +147,7 @@ async function endTimers(
 /**
  * Ends timers only, recorded before or as soon as that is possible. Never rejects.
  *
- * @param parts.evenNeeded  also those that still have a rule to stop: another timer covers it.
+ * @param parts.evenNeeded  true to end also timers that still have a rule to stop, which another timer then covers.
  * @returns  timers that may still exist.
  */
 export async function endTimerUnits(
@@ -155,12 +156,12 @@ export async function endTimerUnits(
   const { node, units, audit, nowMs, answerMs } = parts
   if (units.length === 0) return []
   audit.note(nowMs(), node.host, 'intent', units.flatMap((u) => endText(node, u)).join('\n'))
-  const standing = parts.evenNeeded ? [] : await readActiveRules(node, answerMs)
-  const there = new Set(standing?.map(spotKey))
+  const active = parts.evenNeeded ? [] : await readActiveRules(node, answerMs)
+  const there = new Set(active?.map(spotKey))
   const isThere = (s: TimerStop): boolean =>
-    standing === undefined || spotsOf(node.host, s).some((spot) => there.has(spotKey(spot)))
+    active === undefined || spotsOf(node.host, s).some((spot) => there.has(spotKey(spot)))
   const pending = await endTimers(parts, isThere)
-  const said = pending.length === 0 ? 'done: timers ended' : `failed: still there: ${pending.join(', ')}`
-  audit.note(nowMs(), node.host, 'outcome', said)
+  const outcome = pending.length === 0 ? 'done: timers ended' : `failed: still there: ${pending.join(', ')}`
+  audit.note(nowMs(), node.host, 'outcome', outcome)
   return pending
 }

@@ -13,25 +13,27 @@ export type Answer =
   | { readonly kind: 'refused' | 'lost'; readonly why: string }
   | { readonly kind: 'late'; readonly why: string; readonly pending: Promise<unknown> }
 
-/** Reason for a guarded command that was not executed. */
-export const GUARD_TIMER_GONE = 'not carried out: the timer that would stop the rule is gone'
+/** Reason of a command that was not executed, because the timer of its rule is gone. */
+export const RULE_TIMER_GONE = 'not executed: the timer that would stop the rule is gone'
 
 const silent = (command: string, code: number): string =>
-  parseWhileTimerExists(command) ? GUARD_TIMER_GONE : `exit ${code}`
+  parseWhileTimerExists(command) ? RULE_TIMER_GONE : `exit ${code}`
 
 /**
  * Sends one command and waits for its answer.
  *
  * @param ms  wall time for the answer.
  */
-export async function ask(node: NodeConnection, command: string, ms: number): Promise<Answer> {
+export async function sendCommand(node: NodeConnection, command: string, ms: number): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const answered = (async (): Promise<Answer> => {
     const ran = await node.exec(command)
     if (!ran.ok) return { kind: 'lost', why: `the server did not answer: ${formatReason(ran.error)}` }
     const { stdout, stderr, code } = ran.value
-    const said = stderr.trim().split('\n').at(-1) ?? ''
-    return code === 0 ? { kind: 'done', stdout } : { kind: 'refused', why: said === '' ? silent(command, code) : said }
+    const message = stderr.trim().split('\n').at(-1) ?? ''
+    return code === 0
+      ? { kind: 'done', stdout }
+      : { kind: 'refused', why: message === '' ? silent(command, code) : message }
   })()
   const late = new Promise<Answer>((resolve) => {
     timer = setTimeout(

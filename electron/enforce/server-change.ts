@@ -30,14 +30,14 @@ export interface ServerChange {
 }
 
 /**
- * done: read back equal. rolled back: nothing of the change is left. failed: something is left, and is named. unknown:
+ * done: verified by read-back. rolled back: nothing of the change is left. failed: something is left, and is named. unknown:
  * the rules could not be read, or a command may still act. not sent: the server got nothing.
  */
 export type EndState = 'done' | 'failed' | 'rolled back' | 'unknown' | 'not sent'
 export interface ServerEnd {
   readonly host: string
   readonly state: EndState
-  /** For people: the server's error messages, or that the read-back is equal. */
+  /** Text for display: the server's error messages, or that the read-back is equal. */
   readonly detail: string
   /** Units that will stop the new rules. */
   readonly timer?: string
@@ -64,7 +64,7 @@ export function endingOf(unit: string, keeps: TimerKind): string | undefined {
   return ended.ok ? ended.value : undefined
 }
 
-/** Literal commands that write the rules; each start is guarded by its timer if the server can check that it waits. */
+/** Literal commands that write the rules; each start runs only while its timer exists, if the server can check that. */
 export const ruleCommandsOf = (service: Service, { plan, timers, keeps }: ServerChange): string[] =>
   plan.commands.map(({ verb, rule, value }) => {
     const command = setParamCommand(service.rules, value)
@@ -80,8 +80,13 @@ export const commandsOf = (service: Service, change: ServerChange): string[] => 
   ...change.endTimers.flatMap((unit) => endingOf(unit, change.keeps) ?? []),
 ]
 
-/** Literal commands that undo a change, in order. */
+/**
+ * Literal commands that undo a change, in order. The timer of a rule that the change did not start stays: without it the
+ * rule would never expire.
+ */
 export const inverseOf = (service: Service, { plan, timers, keeps }: ServerChange): string[] => [
   ...plan.inverse.map(({ value }) => setParamCommand(service.rules, value)),
-  ...timers.flatMap((t) => endingOf(t.unit, keeps) ?? []),
+  ...timers
+    .filter((t) => plan.commands.some(({ verb, rule }) => verb === 'start' && rule === t.rule))
+    .flatMap((t) => endingOf(t.unit, keeps) ?? []),
 ]

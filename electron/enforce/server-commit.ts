@@ -17,7 +17,7 @@ import type { QueueChoice } from '#core/control/rule-edit.ts'
 import { within } from '../base/deadline.ts'
 import type { Service } from '../base/service.ts'
 import { readServer } from './read-server.ts'
-import { ask, type Answer } from './send-command.ts'
+import { sendCommand, type Answer } from './send-command.ts'
 import { readTimers, verifyTimer } from './expiry.ts'
 import {
   commandsOf,
@@ -32,7 +32,7 @@ import {
 import type { SendingParts, ServerSender, ServerTask } from './server-task.ts'
 
 /**
- * Stops of rules that a server accepted but does not list: they may be in force all the same.
+ * Stops of rules that a server accepted but does not list: they may be in force nevertheless.
  *
  * @param taken  number of rule commands that the server accepted, or may have accepted.
  */
@@ -75,8 +75,8 @@ export class ServerCommit implements ServerSender {
     const host = plan.server
     if (!this.#sent) return { host, state, detail }
     const tookMs = (this.#readBackMs ?? performance.now()) - this.#beganMs
-    const stands = state === 'done' || state === 'unknown' || state === 'failed'
-    const timer = stands && keeps !== 'none' ? timers.map((t) => t.unit).join(', ') : ''
+    const hasTimers = state === 'done' || state === 'unknown' || state === 'failed'
+    const timer = hasTimers && keeps !== 'none' ? timers.map((t) => t.unit).join(', ') : ''
     return { host, state, detail, tookMs, ...(timer === '' ? {} : { timer }) }
   }
 
@@ -90,8 +90,8 @@ export class ServerCommit implements ServerSender {
     return undefined
   }
 
-  async #ask(command: string): Promise<Answer> {
-    const answer = await ask(this.#parts.node, command, this.#parts.answerMs)
+  async #send(command: string): Promise<Answer> {
+    const answer = await sendCommand(this.#parts.node, command, this.#parts.answerMs)
     if (answer.kind === 'late') {
       this.#open.set(command, answer.pending)
       void answer.pending.finally(() => this.#open.delete(command))
@@ -119,7 +119,7 @@ export class ServerCommit implements ServerSender {
       step('sending', i)
       this.#sent = true
       this.#taken = i + 1
-      const answer = await this.#ask(command)
+      const answer = await this.#send(command)
       if (answer.kind === 'done') continue
       if (answer.kind === 'refused') {
         this.#taken = i
@@ -141,16 +141,17 @@ export class ServerCommit implements ServerSender {
     const { differences } = compareHeads(plan.expected, plan.touched, after)
     if (differences.length === 0 && this.#open.size === 0) return undefined
     const gone = planBaseDiff(this.change.found, after, true)
-    return this.rollBack(`read back: ${[...gone, ...differences].join('; ')}`)
+    return this.rollBack(`read-back differs: ${[...gone, ...differences].join('; ')}`)
   }
 
   /** Completes the change: ends timers that are no longer needed. */
   async settle(): Promise<ServerEnd> {
-    const left: string[] = []
+    const remaining: string[] = []
     // A timer that is gone has already fired, and its rule is stopped.
-    for (const unit of this.change.endTimers) if (!(await this.#endTimer(unit))) left.push(unit)
-    const more = left.length === 0 ? '' : `; still pending, and stops its rule when it fires: ${left.join(', ')}`
-    return this.#end('done', `read back equal${more}`)
+    for (const unit of this.change.endTimers) if (!(await this.#endTimer(unit))) remaining.push(unit)
+    const more =
+      remaining.length === 0 ? '' : `; still pending, and stops its rule when it fires: ${remaining.join(', ')}`
+    return this.#end('done', `verified by read-back${more}`)
   }
 
   /** Makes the timers. Returns undefined if every timer is in the server's list, the reason otherwise. */
@@ -166,7 +167,7 @@ export class ServerCommit implements ServerSender {
       const spec = specOf(this.#service, timer)
       if (command === undefined || !spec) return `no timer can stop ${timer.rule}, so no rule was sent`
       this.#sent = true
-      const answer = await this.#ask(command)
+      const answer = await this.#send(command)
       if (answer.kind === 'refused') return `no timer, so no rule: ${answer.why}`
       const found = await this.#withRetries(() => verifyTimer(this.#parts.node, spec))
       if (!found.ok) return `no timer, so no rule: ${found.error.why ?? found.error.what}`
@@ -194,7 +195,7 @@ export class ServerCommit implements ServerSender {
   async #endTimer(unit: string): Promise<boolean> {
     const command = endingOf(unit, this.change.keeps)
     if (command === undefined) return true
-    const answer = await this.#ask(command)
+    const answer = await this.#send(command)
     if (answer.kind === 'done') return true
     const listed = await this.#withRetries(() => readTimers(this.#parts.node))
     return listed.ok && !listed.value.some((t) => t.unit === unit)
@@ -239,7 +240,7 @@ export class ServerCommit implements ServerSender {
     else if (isWork && !this.#parts.record([...commands, ...ends])) {
       return end('failed', `; not rolled back, because it could not be recorded${this.#timersStay()}`)
     }
-    for (const command of commands) await this.#ask(command)
+    for (const command of commands) await this.#send(command)
     return this.#afterRollBack(units, reason, found, plan.before)
   }
 
@@ -252,15 +253,16 @@ export class ServerCommit implements ServerSender {
     const end = (state: EndState, more: string): ServerEnd => this.#end(state, `${reason}${more}`)
     const after = await this.#read()
     if (!after) return end('unknown', `; rolled back, but the rules could not be read${this.#timersStay()}`)
-    const left = compareHeads(before, this.change.plan.touched, after).differences
+    const differences = compareHeads(before, this.change.plan.touched, after).differences
     const gone = planBaseDiff(found, after, true)
     // The remaining rules are stopped by their timers.
-    if (left.length > 0) return end('failed', `; left after the rollback: ${[...gone, ...left].join('; ')}`)
+    if (differences.length > 0)
+      return end('failed', `; left after the rollback: ${[...gone, ...differences].join('; ')}`)
     if (this.#open.size > 0) {
       const open = [...this.#open.keys()].join('; ')
       return end(
         'unknown',
-        `; rolled back, but this is still under way and may act later: ${open}${this.#timersStay()}`,
+        `; rolled back, but this is still in progress and may act later: ${open}${this.#timersStay()}`,
       )
     }
     const pending: string[] = []

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noScope } from '../cluster/remote/sudo-scope.ts'
-import { throughHelper } from '../cluster/remote/helper.ts'
+import { throughHelper } from '../cluster/remote/command.ts'
 import { scratch } from '#tests/kits/electron/ssh/sshd.ts'
 import { endTimerCommand, listTimersCommand, makeTimerCommand, parseTimers } from './expiry.ts'
 import { readRecorded, recordedFile } from '../../tests/lab/systemd-answers.ts'
@@ -79,7 +79,7 @@ describe.each(shells)('the helper on a server under %s', (shell) => {
   it.each([
     ['a rule of others', ['stop', OST, 'reg', 'theirs']],
     ['the built-in rule', ['change', OST, 'reg', 'default', 'rate=1']],
-    ['a name that only begins like one of ours', ['stop', OST, 'reg', 'ab_theirs']],
+    ['a name that only begins like one of Sluice', ['stop', OST, 'reg', 'ab_theirs']],
     ['a name that is too long', ['stop', OST, 'reg', 'sl_0123456789012']],
     ['a second rule in the name', ['stop', OST, 'reg', 'sl_a theirs']],
     ['a newline in the name', ['stop', OST, 'reg', 'sl_a\nx']],

@@ -17,7 +17,7 @@ import { EnforcementStore } from './store.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 const OST = 'ost.OSS.ost_io.nrs_tbf_rule'
-const ours = 'ab_0123456789'
+const managed = 'ab_0123456789'
 
 let source: EmulatedSource
 let oss: EmulatedNode
@@ -89,9 +89,9 @@ describe('leftovers', () => {
 
   it('are not what this process holds, what a living console keeps, or what others wrote', async () => {
     put('reg start theirs jobid={x.*} rate=9')
-    put(`reg start ${ours} jobid={a.0} rate=5`)
+    put(`reg start ${managed} jobid={a.0} rate=5`)
     put('reg start hog jobid={b.0} rate=6')
-    timer('sluice-lease-s1-1', [ours])
+    timer('sluice-lease-s1-1', [managed])
     timer('sluice-c1', ['hog'])
     const lease = {
       cluster: 'demo',
@@ -115,7 +115,7 @@ describe('leftovers', () => {
     })
     const [pid, machine = ''] = dead.stdout.split(' ')
     store.leases.keep({ ...lease, machine, pid: Number(pid), born: '' })
-    expect((await findLeftovers(lookParts())).list).toMatchObject([{ rule: ours, timer: 'sluice-lease-s1-1' }])
+    expect((await findLeftovers(lookParts())).list).toMatchObject([{ rule: managed, timer: 'sluice-lease-s1-1' }])
   })
 })
 
@@ -138,7 +138,7 @@ esac
       'regular_requests:\nCPT 0:\ntheirs {x.*} 9, ref 0\nab_theirs {y} 9, ref 0\ndefault {*} 10000, ref 1\n'
     writeFileSync(
       rules,
-      foreign.replace('theirs {x', `${ours} {a.0} 5, ref 0\nhog {b.0} 5, ref 0\nsl_new {c} 5, ref 0\ntheirs {x`),
+      foreign.replace('theirs {x', `${managed} {a.0} 5, ref 0\nhog {b.0} 5, ref 0\nsl_new {c} 5, ref 0\ntheirs {x`),
     )
     const spot = { host: 'oss01', service: 'ost_io' as const, queue: 'reg' as const }
     const servers = [
@@ -146,7 +146,7 @@ esac
         host: 'oss01',
         roles: ['oss'] as const,
         rules: [
-          { ...spot, name: ours },
+          { ...spot, name: managed },
           { ...spot, name: 'hog' },
         ],
         units: ['sluice-t1'],
@@ -168,7 +168,7 @@ esac
     expect(run('oss01')).toMatchObject({ status: 0, stdout: 'oss01: no rule of Sluice is left\n' })
     expect(readFileSync(rules, 'utf8')).toBe(foreign)
     expect(readFileSync(join(folder, 'log'), 'utf8').trim().split('\n')).toEqual([
-      `${OST}=reg stop ${ours}`,
+      `${OST}=reg stop ${managed}`,
       `${OST}=reg stop hog`,
       `${OST}=stop sl_new`,
     ])

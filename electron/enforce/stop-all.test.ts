@@ -15,7 +15,7 @@ import { EnforcementStore } from './store.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 const OST = 'ost.OSS.ost_io.nrs_tbf_rule'
-const ours = 'ab_0123456789'
+const managed = 'ab_0123456789'
 
 let source: EmulatedSource
 let oss: EmulatedNode
@@ -89,7 +89,7 @@ const timer = (unit: string, names: readonly string[], seconds = 600): void => {
 
 describe('the global stop', () => {
   it('removes the rules of the other servers although the program fails on one, which is unknown then', async () => {
-    put(`reg start ${ours} jobid={a.0} rate=5`)
+    put(`reg start ${managed} jobid={a.0} rate=5`)
     const faulty: NodeConnection = {
       ...node,
       host: 'oss00',
@@ -101,16 +101,16 @@ describe('the global stop', () => {
       { host: 'oss01', state: 'done', detail: '1 rule removed, read back' },
     ])
     expect(end.state).toBe('uncertain')
-    expect(text()).not.toContain(ours)
+    expect(text()).not.toContain(managed)
   })
 
-  it('ends controllers first, then removes rules of ours by name and by record, reads back, and ends their timers', async () => {
+  it('ends controllers first, then removes Sluice rules by name and by record, reads back, and ends their timers', async () => {
     put('reg start theirs jobid={x.*} rate=9')
-    put(`reg start ${ours} jobid={a.0} rate=5`)
+    put(`reg start ${managed} jobid={a.0} rate=5`)
     put('start sl_both jobid={c.0} rate=5')
     put('reg start hog jobid={b.0} rate=5')
     keep('hog')
-    timer('sluice-t1', [ours, 'hog'])
+    timer('sluice-t1', [managed, 'hog'])
     const end = await stopEverything(parts())
     expect(end).toEqual({
       removed: 4,
@@ -120,7 +120,7 @@ describe('the global stop', () => {
     })
     expect(stopped).toBe(1)
     expect(text()).toContain('theirs jobid={x.*} 9')
-    for (const name of [ours, 'hog', 'sl_both']) expect(text()).not.toContain(name)
+    for (const name of [managed, 'hog', 'sl_both']) expect(text()).not.toContain(name)
     expect(oss.timers.size).toBe(0)
     expect(store.rules.of('demo')).toEqual([])
     // Recorded verbatim before it was sent.
@@ -209,29 +209,29 @@ describe('the global stop', () => {
     // It was executed: the rules show it.
     ['lost after', 'done', '1 rule removed'],
   ] as const)('knows the end of a stop that is %s by reading', async (how, state, detail) => {
-    put(`reg start ${ours} jobid={a.0} rate=5`)
+    put(`reg start ${managed} jobid={a.0} rate=5`)
     fate = (c) => (c.includes('set_param') ? how : 'ok')
     const { nodes } = await stopEverything(parts())
     expect(nodes).toMatchObject([{ state, detail: expect.stringContaining(detail) as string }])
   })
 
   it('calls it unknown when the rules cannot be read back', async () => {
-    put(`reg start ${ours} jobid={a.0} rate=5`)
+    put(`reg start ${managed} jobid={a.0} rate=5`)
     fate = (c) => (c.includes('get_param') && sent.length > 0 ? 'lost' : 'ok')
     expect((await stopEverything(parts())).nodes).toMatchObject([{ state: 'unknown' }])
   })
 
   it('leaves a timer whose rule is still there', async () => {
-    put(`reg start ${ours} jobid={a.0} rate=5`)
-    timer('sluice-t1', [ours])
+    put(`reg start ${managed} jobid={a.0} rate=5`)
+    timer('sluice-t1', [managed])
     fate = (c) => (c.includes('set_param') ? 'refused' : 'ok')
     await stopEverything(parts())
     expect([...oss.timers.keys()]).toEqual(['sluice-t1'])
   })
 
   it('exploit: is not held up by a record that cannot be written; what it did is recorded when it can be', async () => {
-    put(`reg start ${ours} jobid={a.0} rate=5`)
-    timer('sluice-t1', [ours])
+    put(`reg start ${managed} jobid={a.0} rate=5`)
+    timer('sluice-t1', [managed])
     let isFull = true
     const records: string[] = []
     const late = new Audit((r) => {
@@ -241,7 +241,7 @@ describe('the global stop', () => {
     expect((await stopEverything({ ...parts(), audit: late })).nodes).toMatchObject([
       { state: 'done', detail: expect.stringContaining('not recorded yet: disk full') as string },
     ])
-    expect([sent.some((c) => c.includes(`stop ${ours}`)), oss.timers.size]).toEqual([true, 0])
+    expect([sent.some((c) => c.includes(`stop ${managed}`)), oss.timers.size]).toEqual([true, 0])
     expect(late.waiting).toMatchObject({ dropped: 0, why: 'disk full' })
     const waiting = late.waiting?.records.length ?? 0
     expect(waiting).toBeGreaterThan(2)
@@ -249,7 +249,7 @@ describe('the global stop', () => {
     late.write(1, 'oss01', 'mode', 'the next one')
     expect(late.waiting).toBeUndefined()
     expect(records).toHaveLength(waiting + 1)
-    expect(records[0]).toMatch(new RegExp(`^1 intent .*stop ${ours}.*\\(written later: disk full\\)$`, 's'))
+    expect(records[0]).toMatch(new RegExp(`^1 intent .*stop ${managed}.*\\(written later: disk full\\)$`, 's'))
     expect(records.at(-1)).toBe(`${waiting + 1} mode the next one`)
   })
 
@@ -286,9 +286,9 @@ describe('leftovers', () => {
 
   it('are rules and timers of Sluice that no console manages, those without a timer first', async () => {
     put('reg start theirs jobid={x.*} rate=9')
-    put(`reg start ${ours} jobid={a.0} rate=5`)
+    put(`reg start ${managed} jobid={a.0} rate=5`)
     put('reg start sl_bare jobid={b.0} rate=6')
-    timer('sluice-t1', [ours])
+    timer('sluice-t1', [managed])
     timer('sluice-old', ['ab_ffffffffff'])
     source.emulator.sim.runUntil(100 * NS_PER_S)
     const { list, fault } = await findLeftovers(lookParts())
@@ -296,11 +296,11 @@ describe('leftovers', () => {
     expect(list).toMatchObject([
       { rule: 'sl_bare', timer: '', expiresMs: null, text: 'jobid={b.0} 6 RPC/s; nothing will stop it' },
       {
-        rule: ours,
+        rule: managed,
         timer: 'sluice-t1',
         expiresMs: 1_500_000,
         text: 'jobid={a.0} 5 RPC/s',
-        key: `oss01/ost_io/reg/${ours}`,
+        key: `oss01/ost_io/reg/${managed}`,
       },
       { rule: '', timer: 'sluice-old', key: 'oss01/timer/sluice-old' },
     ])
@@ -322,11 +322,11 @@ describe('leftovers', () => {
   it('are taken away by their keys, and nothing else is', async () => {
     put('reg start theirs jobid={x.*} rate=9')
     const before = text()
-    put(`reg start ${ours} jobid={a.0} rate=5`)
+    put(`reg start ${managed} jobid={a.0} rate=5`)
     put('reg start sl_bare jobid={b.0} rate=6')
-    timer('sluice-t1', [ours, 'sl_bare'])
+    timer('sluice-t1', [managed, 'sl_bare'])
     expect(
-      await cleanLeftovers(lookParts(), [`oss01/ost_io/reg/${ours}`, 'oss01/ost_io/reg/theirs', 'junk']),
+      await cleanLeftovers(lookParts(), [`oss01/ost_io/reg/${managed}`, 'oss01/ost_io/reg/theirs', 'junk']),
     ).toMatchObject([
       // The timer still has a rule to stop.
       { host: 'oss01', state: 'done', detail: expect.stringContaining('sluice-t1') as string },
@@ -365,23 +365,23 @@ describe('a read-only node', () => {
   ]
   it('takes readings alone, whatever is asked above it', async () => {
     let isReadOnly = true
-    const shut = readOnlyWhile(node, () => isReadOnly)
-    const refused = { ok: false, error: { code: 'NODE_READ_ONLY', what: 'oss01 is read-only' } }
-    for (const command of writes) expect(await shut.exec(command), command).toMatchObject(refused)
+    const readOnly = readOnlyWhile(node, () => isReadOnly)
+    const refused = { ok: false, error: { code: 'NODE_READ_ONLY', what: 'Nothing was sent to oss01' } }
+    for (const command of writes) expect(await readOnly.exec(command), command).toMatchObject(refused)
     for (const kind of ['systemd', 'shell', 'helper'] as const) {
       const made = makeTimerCommand(kind, {
         unit: 'sluice-a',
         seconds: 5,
-        stops: [{ parameter: OST, queue: 'reg', name: ours }],
+        stops: [{ parameter: OST, queue: 'reg', name: managed }],
       })
-      expect(await shut.exec(made.ok ? made.value : '')).toMatchObject(refused)
+      expect(await readOnly.exec(made.ok ? made.value : '')).toMatchObject(refused)
     }
     expect(sent).toEqual([])
     const done = { ok: true, value: { code: 0 } }
-    expect(await shut.exec(`lctl get_param ost.OSS.ost_io.nrs_policies ${OST}`)).toMatchObject(done)
-    expect(await shut.exec("lctl get_param 'obdfilter.*.job_stats'")).toMatchObject(done)
+    expect(await readOnly.exec(`lctl get_param ost.OSS.ost_io.nrs_policies ${OST}`)).toMatchObject(done)
+    expect(await readOnly.exec("lctl get_param 'obdfilter.*.job_stats'")).toMatchObject(done)
     isReadOnly = false
-    expect(await shut.exec(setParamCommand(OST, 'reg start x jobid={a} rate=5'))).toMatchObject(done)
+    expect(await readOnly.exec(setParamCommand(OST, 'reg start x jobid={a} rate=5'))).toMatchObject(done)
   })
 
   it('lets a whole cluster be sampled, and a controller in enforce send nothing', async () => {
@@ -391,11 +391,11 @@ describe('a read-only node', () => {
         kind: 'LIVE',
         mode,
         around: (n) => {
-          const shut = readOnlyWhile(n, () => true)
+          const readOnly = readOnlyWhile(n, () => true)
           return {
             ...n,
             exec: async (command) => {
-              const ran = await shut.exec(command)
+              const ran = await readOnly.exec(command)
               if (!ran.ok) refused.push(command)
               return ran
             },
@@ -414,9 +414,9 @@ describe('a read-only node', () => {
   })
 
   it('makes the global stop, clean-up and leases come to nothing sent', async () => {
-    put(`reg start ${ours} jobid={a.0} rate=5`)
-    const shut = readOnlyWhile(node, () => true)
-    expect((await stopEverything({ ...parts(), nodes: [shut] })).nodes).toMatchObject([{ state: 'failed' }])
+    put(`reg start ${managed} jobid={a.0} rate=5`)
+    const readOnly = readOnlyWhile(node, () => true)
+    expect((await stopEverything({ ...parts(), nodes: [readOnly] })).nodes).toMatchObject([{ state: 'failed' }])
     expect(sent).toEqual([])
   })
 })

@@ -21,9 +21,9 @@ import { lockCommits } from './commit-lock.ts'
 import { covers, readTimers, type FoundTimer } from './expiry.ts'
 import type { TimerStop } from './expiry-spec.ts'
 import { Lease } from './lease.ts'
-import { ownership, type RuleSpot } from './own-names.ts'
+import { ownership, type RuleSpot } from './managed-names.ts'
 import { endTimerUnits, readActiveRules, removeRules, type RemovalEnd, type ActiveRule } from './remove-rules.ts'
-import { isOrphan, thisProcess, type OwnLease } from './store-leases.ts'
+import { isOrphan, thisProcess, type LeaseRecord } from './store-leases.ts'
 import type { EnforcementStore } from './store.ts'
 
 const ANSWER_MS = 10_000
@@ -90,10 +90,10 @@ function timersKnown({ cluster, store, nowMs }: StopParts, host: string): string
 }
 
 /** Leases of other running processes of this data folder. */
-export function leasesOfOthers(store: EnforcementStore | undefined, cluster: string, nowMs: number): OwnLease[] {
+export function foreignLeases(store: EnforcementStore | undefined, cluster: string, nowMs: number): LeaseRecord[] {
   const me = thisProcess()
-  const isMine = (l: OwnLease): boolean => l.machine === me.machine && l.pid === me.pid && l.born === me.born
-  return tolerant(() => store?.leases.of(cluster) ?? [], []).filter((l) => !isMine(l) && !isOrphan(l, nowMs))
+  const isThisProcess = (l: LeaseRecord): boolean => l.machine === me.machine && l.pid === me.pid && l.born === me.born
+  return tolerant(() => store?.leases.of(cluster) ?? [], []).filter((l) => !isThisProcess(l) && !isOrphan(l, nowMs))
 }
 
 /** Timers of consoles of other data folders, on one server. */
@@ -102,12 +102,14 @@ export function foreignTimersOn(
   timers: readonly FoundTimer[],
   { cluster, store, session }: Pick<StopParts, 'cluster' | 'store' | 'session'>,
 ): FoundTimer[] {
-  const kept = new Set(
+  const leasedUnits = new Set(
     tolerant(() => store?.leases.of(cluster) ?? [], [])
       .filter((l) => l.host === host)
       .map((l) => l.unit),
   )
-  return timers.filter((t) => consoleUnit(t.unit) !== undefined && !isOfSession(t.unit, session) && !kept.has(t.unit))
+  return timers.filter(
+    (t) => consoleUnit(t.unit) !== undefined && !isOfSession(t.unit, session) && !leasedUnits.has(t.unit),
+  )
 }
 
 const keyOf = (s: TimerStop): string => `${s.parameter} ${s.queue} ${s.name}`
@@ -125,22 +127,22 @@ function stopOfKey(key: string): TimerStop {
 export async function displace(
   node: NodeConnection,
   others: readonly FoundTimer[],
-  standing: readonly ActiveRule[],
+  active: readonly ActiveRule[],
   parts: Pick<StopParts, 'audit' | 'session' | 'nowMs' | 'answerMs'> & {
     readonly purpose: UnitPurpose
     /** Timer that already covers the rules. */
-    readonly guard?: Lease | undefined
+    readonly coverTimer?: Lease | undefined
   },
 ): Promise<Lease | undefined> {
   const { audit, session, nowMs, purpose, answerMs = ANSWER_MS } = parts
-  const keys = standing.map((r) => keyOf({ parameter: SERVICES[r.service].rules, queue: r.queue, name: r.name }))
+  const keys = active.map((r) => keyOf({ parameter: SERVICES[r.service].rules, queue: r.queue, name: r.name }))
   const stops = [...new Set([...keys, ...others.flatMap((t) => t.stops.map(keyOf))])]
   // Its timers only remove rules, so they do not wait for a record that cannot be written.
   const recorded: AuditWriter = { write: (...record) => void audit.note(...record) }
-  const guard = parts.guard ?? new Lease(node, session, recorded, { stop: stopOfKey, purpose })
+  const coverTimer = parts.coverTimer ?? new Lease(node, session, recorded, { stop: stopOfKey, purpose })
   try {
-    const covered = await guard.cover(stops, 0, nowMs())
-    if (!covered.ok) return parts.guard
+    const covered = await coverTimer.cover(stops, 0, nowMs())
+    if (!covered.ok) return parts.coverTimer
     await endTimerUnits({
       node,
       units: others.filter((t) => t.isOwn).map((t) => t.unit),
@@ -149,10 +151,10 @@ export async function displace(
       answerMs,
       evenNeeded: true,
     })
-    return guard
+    return coverTimer
   } catch {
     // The leases table cannot be written: their leases stay until their rules are gone.
-    return parts.guard
+    return parts.coverTimer
   }
 }
 
@@ -164,7 +166,7 @@ class ServerStop {
   /** Timers to end when none of their rules is left. */
   readonly #units = new Set<string>()
   readonly #others = new Map<string, StopResult['others'][number]>()
-  #guard: Lease | undefined
+  #coverTimer: Lease | undefined
   #end: RemovalEnd | undefined
   #removed = 0
 
@@ -186,8 +188,8 @@ class ServerStop {
     return this.#end?.state === 'done'
   }
 
-  /** True once rules were read as gone, so that a later reading can verify it. */
-  get isOpen(): boolean {
+  /** True once the rules were read, or the server's state became uncertain: it is read again to verify the removal. */
+  get needsVerification(): boolean {
     return this.#end !== undefined && this.#end.state !== 'not sent'
   }
 
@@ -196,8 +198,8 @@ class ServerStop {
     const wasDone = this.isDone
     const { node } = this
     const { audit, nowMs, store, cluster } = this.#parts
-    const standing = await readActiveRules(node, this.#answerMs)
-    if (!standing) {
+    const active = await readActiveRules(node, this.#answerMs)
+    if (!active) {
       const state = this.#end === undefined ? 'not sent' : 'unknown'
       this.#end = {
         host: node.host,
@@ -209,24 +211,28 @@ class ServerStop {
     }
     const timers = await readTimers(node, this.#answerMs)
     const found = timers.ok ? timers.value.filter((t) => t.isOwn) : []
-    const isOwnName = ownership(cluster, store)
+    const isManaged = ownership(cluster, store)
     const others = foreignTimersOn(node.host, timers.ok ? timers.value : [], this.#parts)
     const theirs = new Set(others.flatMap((t) => t.stops.map((s) => `${s.parameter} ${s.name}`)))
     // Without a store, rules named by operators are recognized by the Sluice timers that stop them.
     const timed = store === undefined ? found : []
     const isTimed = ({ service, queue, name }: ActiveRule): boolean =>
       timed.some((t) => covers(t, [{ parameter: SERVICES[service].rules, queue, name }]))
-    const rules = standing.filter(
-      (r) => isOwnName(r) || isTimed(r) || theirs.has(`${SERVICES[r.service].rules} ${r.name}`),
+    const rules = active.filter(
+      (r) => isManaged(r) || isTimed(r) || theirs.has(`${SERVICES[r.service].rules} ${r.name}`),
     )
     for (const t of others) {
       this.#others.set(t.unit, { host: node.host, console: consoleName(t.unit), lease: t.unit })
     }
     if (others.length > 0) {
-      this.#guard = await displace(node, others, rules, { ...this.#parts, purpose: 'stop', guard: this.#guard })
+      this.#coverTimer = await displace(node, others, rules, {
+        ...this.#parts,
+        purpose: 'stop',
+        coverTimer: this.#coverTimer,
+      })
     }
-    const guards = this.#guard?.units ?? []
-    for (const t of found) if (!guards.includes(t.unit)) this.#units.add(t.unit)
+    const coverUnits = this.#coverTimer?.units ?? []
+    for (const t of found) if (!coverUnits.includes(t.unit)) this.#units.add(t.unit)
     // Unchanged since the last reading; a lease that is still there may write again.
     if (wasDone && rules.length === 0) return others.length > 0
     const end = await removeRules({ node, rules, units: [], audit, nowMs, answerMs: this.#answerMs })
@@ -267,15 +273,15 @@ class ServerStop {
     if (this.#end?.state !== 'done') return
     const pending = await endTimerUnits({ node, units, audit, nowMs, answerMs: this.#answerMs })
     try {
-      await this.#guard?.end(nowMs())
+      await this.#coverTimer?.end(nowMs())
     } catch {
       // It fires within a minute and stops rules that are gone.
     }
     for (const unit of units) {
       if (!pending.includes(unit)) tolerant(() => store?.leases.end(cluster, node.host, unit), undefined)
     }
-    const left = pending.length === 0 ? '' : `; remaining timers, without effect: ${pending.join(', ')}`
-    this.#end = { ...this.#end, detail: `${this.#end.detail}${left}` }
+    const pendingText = pending.length === 0 ? '' : `; remaining timers, without effect: ${pending.join(', ')}`
+    this.#end = { ...this.#end, detail: `${this.#end.detail}${pendingText}` }
   }
 
   end(): NodeEnd {
@@ -332,12 +338,12 @@ export async function stopEverything(parts: StopParts): Promise<StopResult> {
   for (let round = 0; round < ROUNDS; round++) {
     const removedMs = performance.now()
     // Other processes of this data folder check the stop before their next command, and end their leases then.
-    while (leasesOfOthers(store, cluster, nowMs()).length > 0 && performance.now() - removedMs < underWayMs)
+    while (foreignLeases(store, cluster, nowMs()).length > 0 && performance.now() - removedMs < underWayMs)
       await pause(100)
     await pause(Math.max(0, removedMs + settleMs - performance.now()))
     back.clear()
     await onEach(
-      stops.filter((s) => s.isOpen),
+      stops.filter((s) => s.needsVerification),
       async (s) => {
         if (await s.remove()) back.add(s)
       },
@@ -348,7 +354,7 @@ export async function stopEverything(parts: StopParts): Promise<StopResult> {
     s.doubt('rules or leases of another console came back after they were removed: it may write again')
   const still = (await parts.over?.(0)) ?? open ?? new Set<string>()
   for (const s of stops) {
-    if (still.has(s.node.host)) s.doubt('a command is still under way there and may act later')
+    if (still.has(s.node.host)) s.doubt('a command is still in progress there and may act later')
     if (!release.ok) {
       const why = release.error.why ?? release.error.what
       s.doubt(
@@ -357,7 +363,7 @@ export async function stopEverything(parts: StopParts): Promise<StopResult> {
     }
     if (unrecorded !== undefined) s.doubt(`the stop could not be recorded for other processes: ${unrecorded}`)
   }
-  for (const l of leasesOfOthers(store, cluster, nowMs())) {
+  for (const l of foreignLeases(store, cluster, nowMs())) {
     const why = `process ${l.pid} on ${l.machine} (${l.owner}) still holds ${l.unit} and may write`
     stops.find((s) => s.node.host === l.host)?.doubt(why)
   }

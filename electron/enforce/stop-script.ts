@@ -8,7 +8,7 @@ import { shellQuote } from '#core/lustre/lctl.ts'
 import { isLustreServer, type NodeConnection } from '../base/connection.ts'
 import { newSession } from './console-name.ts'
 import { isUnit, NAME, stopValue } from './expiry-spec.ts'
-import type { RuleSpot } from './own-names.ts'
+import type { RuleSpot } from './managed-names.ts'
 import { SETTLE_MS } from './stop-all.ts'
 
 export interface ScriptServer {
@@ -25,8 +25,8 @@ const HEAD = (cluster: string, at: string, hosts: readonly string[]): string => 
 # On each server, as root:   sh THIS-FILE SERVER
 # Or from a machine that reaches them as root, one after another:
 #   for s in ${hosts.join(' ')}; do ssh "$s" sh -s "$s" <THIS-FILE; done
-# Stopping a rule that is gone is success, so it may run twice. Rules of other names are not touched. Consoles that enforce find their
-# leases gone and leave enforce; while this runs, none begins.
+# It can be run again: stopping a rule that does not exist succeeds. Other rules are not changed. Consoles that enforce detect that
+# their leases are gone and leave enforce; none can enter enforce while this runs.
 set -u
 LCTL=\${LCTL:-lctl}
 failed=0
@@ -36,7 +36,7 @@ put() {
   "$LCTL" set_param "$1=$2" || failed=1
 }
 
-# Rules of our form that are there now, by name.
+# Names of Sluice's rules that exist now.
 found() {
   "$LCTL" get_param -n "$1" 2>/dev/null |
     grep -E '^(${CONTROLLER_RULE}|${OPERATOR_RULE}|${HELPER_RULE}) ' | cut -d' ' -f1 | sort -u
@@ -50,7 +50,7 @@ has_systemd() {
   [ -d /run/systemd/system ] && command -v systemd-run >/dev/null 2>&1
 }
 
-# The stop marker, a timer that others know a stop by. It stops what is there now, should this script not come to its end.
+# Creates the stop marker, a timer that tells other consoles of this stop. It stops the existing rules if this script is interrupted.
 mark() {
   has_systemd || return 0
   lctl=$(command -v "$LCTL") || return 0
@@ -61,7 +61,7 @@ mark() {
   systemd-run --quiet --on-active=60s --timer-property=AccuracySec=1s --unit="$marker" --collect /bin/sh -c "$line" || :
 }
 
-# Those that a waiting shell keeps: its arguments are the mark, the timer's name and what it stops.
+# Ends leases kept by a waiting shell, whose arguments are the mark, the timer's name and the rules to stop.
 end_shell_leases() {
   for file in $(grep -lsE 'sluice-([e]xpiry|rule-[w]ait)' /proc/[0-9]*/cmdline); do
     case $({ tr '\\n\\000' ' \\n' <"$file"; } 2>/dev/null | sed -n '3,5p' | tr '\\n' ' ') in
@@ -73,7 +73,7 @@ end_shell_leases() {
   done
 }
 
-# Leases of all consoles: what one of them has sent and has not come yet is not carried out without its lease.
+# Ends the leases of all consoles: a command in transit is not executed without its lease.
 end_leases() {
   end_shell_leases
   has_systemd || return 0
@@ -98,7 +98,7 @@ for round in 1 2 3; do
   for parameter in $parameters; do
     for name in $(found "$parameter"); do put "$parameter" "stop $name"; done
   done
-  # Longer than a period of any controller: whoever still writes is seen.
+  # Longer than a period of any controller, so a console that still writes is detected.
   sleep ${settleS}
   end_leases
   left=$(all_found)
@@ -108,7 +108,7 @@ if [ -n "$left" ]; then
   printf 'still there: %s\\n' "$left" >&2
   failed=1
 fi
-# Last: a timer that stays does no harm, a rule without one does.
+# Timers are removed last: a remaining timer is harmless, a rule without a timer is not.
 if [ "$failed" -eq 0 ]; then
   for unit in $units; do systemctl stop "$unit.timer" 2>/dev/null || :; done
   ! has_systemd || systemctl stop "$marker.timer" 2>/dev/null || :

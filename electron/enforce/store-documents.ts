@@ -39,7 +39,7 @@ const documentOf = (r: Row): StoredDocument => ({
 })
 
 /** Stored documents of one kind per cluster; older ones are deleted. */
-const KEPT = 1_000
+const DOCUMENTS_MAX = 1_000
 
 export class Documents {
   readonly #db: Database
@@ -60,7 +60,7 @@ export class Documents {
         this.#db
           .prepare(
             `DELETE FROM ${t} WHERE cluster = ? AND id NOT IN
-             (SELECT id FROM ${t} WHERE cluster = ? ORDER BY at_ms DESC, id LIMIT ${KEPT})`,
+             (SELECT id FROM ${t} WHERE cluster = ? ORDER BY at_ms DESC, id LIMIT ${DOCUMENTS_MAX})`,
           )
           .run(d.cluster, d.cluster)
       })
@@ -77,7 +77,7 @@ export class Documents {
    *
    * @returns  true if it had the expected state.
    */
-  turn(id: string, from: string, to: string): boolean {
+  transition(id: string, from: string, to: string): boolean {
     return (
       this.#db.prepare(`UPDATE ${this.#table} SET state = ? WHERE id = ? AND state = ?`).run(to, id, from).changes > 0
     )

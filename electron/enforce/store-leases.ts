@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3'
 import { isRunning } from '../files/is-running.ts'
 import type { LeaseStore } from './lease.ts'
 
-export interface OwnLease {
+export interface LeaseRecord {
   readonly cluster: string
   readonly host: string
   readonly unit: string
@@ -20,7 +20,7 @@ export interface OwnLease {
   readonly expiresMs: number
 }
 
-type Row = Omit<OwnLease, 'createdMs' | 'expiresMs'> & { created_ms: number; expires_ms: number }
+type Row = Omit<LeaseRecord, 'createdMs' | 'expiresMs'> & { created_ms: number; expires_ms: number }
 
 /** Start time of a process of this machine; empty if unknown. */
 function bornOf(pid: number): string {
@@ -33,34 +33,34 @@ function bornOf(pid: number): string {
 }
 
 /** This process. */
-export const thisProcess = (): Pick<OwnLease, 'machine' | 'pid' | 'born'> => ({
+export const thisProcess = (): Pick<LeaseRecord, 'machine' | 'pid' | 'born'> => ({
   machine: hostname(),
   pid: process.pid,
   born: bornOf(process.pid),
 })
 
 /**
- * True if the process of a lease has ended. Processes of another machine cannot be checked: their leases count as live
- * until they expire.
+ * True if a lease has expired, or its process has ended. Processes of another machine cannot be checked: their leases
+ * count as live until they expire.
  */
-export function isOrphan(lease: Pick<OwnLease, 'machine' | 'pid' | 'born' | 'expiresMs'>, nowMs: number): boolean {
+export function isOrphan(lease: Pick<LeaseRecord, 'machine' | 'pid' | 'born' | 'expiresMs'>, nowMs: number): boolean {
   if (lease.expiresMs <= nowMs) return true
   if (lease.machine !== hostname()) return false
   return !isRunning(lease.pid) || (lease.born !== '' && bornOf(lease.pid) !== lease.born)
 }
 
 /** True if a process of this machine is certainly running: its pid and start time match the record. */
-export const isProvenToRun = ({ machine, pid, born }: Pick<OwnLease, 'machine' | 'pid' | 'born'>): boolean =>
+export const isProvenToRun = ({ machine, pid, born }: Pick<LeaseRecord, 'machine' | 'pid' | 'born'>): boolean =>
   machine === hostname() && born !== '' && isRunning(pid) && bornOf(pid) === born
 
-export class OwnLeases {
+export class LeaseRecords {
   readonly #db: Database
 
   constructor(db: Database) {
     this.#db = db
   }
 
-  keep(l: OwnLease): void {
+  keep(l: LeaseRecord): void {
     this.#db
       .prepare('INSERT OR REPLACE INTO lease VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
       .run(
@@ -73,7 +73,7 @@ export class OwnLeases {
     this.#db.prepare('DELETE FROM lease WHERE cluster = ? AND host = ? AND unit = ?').run(cluster, host, unit)
   }
 
-  of(cluster: string): OwnLease[] {
+  of(cluster: string): LeaseRecord[] {
     const rows = this.#db.prepare('SELECT * FROM lease WHERE cluster = ? ORDER BY host, unit').all(cluster) as Row[]
     return rows.map(({ created_ms, expires_ms, ...l }) => ({ ...l, createdMs: created_ms, expiresMs: expires_ms }))
   }
@@ -85,7 +85,7 @@ export class OwnLeases {
 }
 
 /** Records leases in the store in the name of this process. */
-export function leaseStore(leases: OwnLeases, cluster: string, owner: string): LeaseStore {
+export function leaseStore(leases: LeaseRecords, cluster: string, owner: string): LeaseStore {
   const me = thisProcess()
   return {
     keep: (lease) => leases.keep({ cluster, owner, ...me, ...lease }),

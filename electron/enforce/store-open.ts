@@ -8,8 +8,11 @@ import Database from 'better-sqlite3'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { migrateStore, STORE_ID, STORE_VERSION } from './store-schema.ts'
 
-/** Longest wait for another process's write. */
-const LOCK_MS = 2_000
+/**
+ * Longest wait for other processes' writes. SQLite's lock has no queue: on a slow disk, where each record takes tens of
+ * milliseconds to flush, one of several appending processes can miss every gap for seconds.
+ */
+const LOCK_MS = 10_000
 
 export const headPath = (file: string): string => `${file}.head`
 
@@ -20,7 +23,7 @@ const refused = (code: string, file: string, why: string, next: string): Failure
   code,
   what: `the enforcement store ${file} cannot be opened`,
   why,
-  unaffected: 'It was not changed. Clusters can be watched; nothing is written to them.',
+  unaffected: 'It was not changed. Clusters can be monitored; nothing is written to them.',
   next,
 })
 

@@ -8,7 +8,7 @@ import type { Queue } from '#core/lustre/nrs-policies.ts'
 import { thisProcess } from './store-leases.ts'
 
 /** Server, service and queue of a rule. Each queue of a server has rules of its own. */
-export interface OwnPlace {
+export interface ManagedRulePlace {
   readonly cluster: string
   readonly host: string
   readonly service: ServiceName
@@ -16,7 +16,7 @@ export interface OwnPlace {
   readonly name: string
 }
 
-export interface OwnRule extends OwnPlace {
+export interface ManagedRule extends ManagedRulePlace {
   /** Change that started it. */
   readonly change: string
   /** User who started it. */
@@ -31,7 +31,7 @@ export interface OwnRule extends OwnPlace {
 }
 
 /** Stored rule, with the process that started it. */
-export interface KeptRule extends OwnRule {
+export interface StoredRule extends ManagedRule {
   readonly by: { readonly machine: string; readonly pid: number; readonly born: string }
 }
 
@@ -54,7 +54,7 @@ interface Row {
   born: string
 }
 
-const ruleOf = ({ created_ms, expires_ms, realtime, machine, pid, born, ...r }: Row): KeptRule => ({
+const ruleOf = ({ created_ms, expires_ms, realtime, machine, pid, born, ...r }: Row): StoredRule => ({
   ...r,
   by: { machine, pid, born },
   createdMs: created_ms,
@@ -62,7 +62,7 @@ const ruleOf = ({ created_ms, expires_ms, realtime, machine, pid, born, ...r }: 
   realtime: realtime !== 0,
 })
 
-export class OwnRules {
+export class ManagedRuleStore {
   readonly #db: Database
 
   constructor(db: Database) {
@@ -73,7 +73,7 @@ export class OwnRules {
    * Records a rule before it is started: a recorded rule that does not exist is harmless, an unrecorded one that exists
    * has no owner.
    */
-  keep(r: OwnRule): void {
+  keep(r: ManagedRule): void {
     const by = thisProcess()
     this.#db
       .prepare('INSERT OR REPLACE INTO rule VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
@@ -84,20 +84,20 @@ export class OwnRules {
       )
   }
 
-  forget(p: OwnPlace): void {
+  forget(p: ManagedRulePlace): void {
     this.#db
       .prepare('DELETE FROM rule WHERE cluster = ? AND host = ? AND service = ? AND queue = ? AND name = ?')
       .run(p.cluster, p.host, p.service, p.queue, p.name)
   }
 
-  find(p: OwnPlace): KeptRule | undefined {
+  find(p: ManagedRulePlace): StoredRule | undefined {
     const row = this.#db
       .prepare('SELECT * FROM rule WHERE cluster = ? AND host = ? AND service = ? AND queue = ? AND name = ?')
       .get(p.cluster, p.host, p.service, p.queue, p.name)
     return row === undefined ? undefined : ruleOf(row as Row)
   }
 
-  of(cluster: string, host?: string): KeptRule[] {
+  of(cluster: string, host?: string): StoredRule[] {
     const where = host === undefined ? '' : ' AND host = ?'
     const sql = `SELECT * FROM rule WHERE cluster = ?${where} ORDER BY host, service, queue, name`
     return (this.#db.prepare(sql).all(...(host === undefined ? [cluster] : [cluster, host])) as Row[]).map(ruleOf)

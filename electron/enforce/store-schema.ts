@@ -50,10 +50,15 @@ const MIGRATIONS: readonly string[] = [
 
 export const STORE_VERSION = MIGRATIONS.length
 
-/** Migrates a file to this version; several processes may try at once. */
+/**
+ * Migrates a file to this version; several processes may try at once. A current file is not locked: opening must not
+ * queue behind processes that append.
+ */
 export function migrateStore(db: Database): void {
+  const version = (): number => Number(db.pragma('user_version', { simple: true }))
+  if (version() >= STORE_VERSION) return
   db.transaction(() => {
-    const at = Number(db.pragma('user_version', { simple: true }))
+    const at = version()
     for (let v = at; v < STORE_VERSION; v++) {
       db.exec(MIGRATIONS[v] as string)
       db.pragma(`user_version = ${v + 1}`)

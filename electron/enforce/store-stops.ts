@@ -30,7 +30,7 @@ export interface StopRecords {
 
 type Row = Omit<StopRecord, 'atMs'> & { at_ms: number }
 
-export class OwnStops {
+export class StopLog {
   readonly #db: Database
 
   constructor(db: Database) {
@@ -90,7 +90,7 @@ export function unavailableStops(why: string): StopRecords {
   }
 }
 
-/** User and time of a stop, for people. */
+/** User and time of a stop for display. */
 export function stopText({ kind, who, pid, atMs }: StopRecord): string {
   const at = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z')
   return `${who} ${kind === 'stop' ? 'stopped it' : 'took it over'} at ${at} (process ${pid})`

@@ -21,9 +21,9 @@ const write = (store: EnforcementStore, n: number, from = 0): void => {
     audit.write(i, 'oss01', i % 2 === 0 ? 'intent' : 'outcome', `text ${i}`, 'plan1')
 }
 
-const room = pathToFileURL(join(import.meta.dirname, 'store.ts')).href
+const storeUrl = pathToFileURL(join(import.meta.dirname, 'store.ts')).href
 const script = (n: number): string => `
-  const { EnforcementStore } = await import(${JSON.stringify(room)})
+  const { EnforcementStore } = await import(${JSON.stringify(storeUrl)})
   const opened = EnforcementStore.open(${JSON.stringify(file)}, Date.now())
   if (!opened.ok) throw new Error(opened.error.why)
   const audit = opened.value.audit({ cluster: 'c' })
@@ -37,9 +37,9 @@ describe('several processes', () => {
       const child = spawn(process.execPath, ['--input-type=module', '-e', script(40)], {
         stdio: ['ignore', 'ignore', 'pipe'],
       })
-      let said = ''
-      child.stderr.on('data', (d: Buffer) => (said += d.toString()))
-      return new Promise<string>((resolve) => child.on('close', (code) => resolve(code === 0 ? '' : said)))
+      let output = ''
+      child.stderr.on('data', (d: Buffer) => (output += d.toString()))
+      return new Promise<string>((resolve) => child.on('close', (code) => resolve(code === 0 ? '' : output)))
     })
     expect(await Promise.all(ends)).toEqual(['', '', ''])
     const store = open()

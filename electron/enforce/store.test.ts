@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { chainHash, type AuditRecord } from '../base/audit.ts'
 import { EnforcementStore, storeFile } from './store.ts'
-import type { OwnRule } from './store-rules.ts'
+import type { ManagedRule } from './store-rules.ts'
 
 let file: string
 beforeEach(() => {
@@ -271,7 +271,7 @@ describe('the file', () => {
 })
 
 describe('plans, rules and leases', () => {
-  const rule: OwnRule = {
+  const rule: ManagedRule = {
     cluster: 'altair',
     host: 'oss01',
     service: 'ost_io',
@@ -312,7 +312,7 @@ describe('plans, rules and leases', () => {
     const one = open()
     const two = open()
     one.plans.keep({ id: 'p', cluster: 'altair', atMs: 1, state: 'planned', document: null })
-    expect([one.plans.turn('p', 'planned', 'applied'), two.plans.turn('p', 'planned', 'applied')]).toEqual([
+    expect([one.plans.transition('p', 'planned', 'applied'), two.plans.transition('p', 'planned', 'applied')]).toEqual([
       true,
       false,
     ])

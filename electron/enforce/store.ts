@@ -13,10 +13,10 @@ import { Audit, type AuditAuthor, type AuditEntry, type AuditRecord, type Shared
 import { AuditChain, AuditRefused, type ChainVerdict } from './audit-chain.ts'
 import { headFile, headInMemory } from './audit-head.ts'
 import { Documents } from './store-documents.ts'
-import { OwnLeases } from './store-leases.ts'
+import { LeaseRecords } from './store-leases.ts'
 import { headPath, openStoreFile, openStoreForReading } from './store-open.ts'
-import { OwnRules } from './store-rules.ts'
-import { OwnStops } from './store-stops.ts'
+import { ManagedRuleStore } from './store-rules.ts'
+import { StopLog } from './store-stops.ts'
 
 /** Records at the end of the audit that are verified on opening; `sluice audit verify` verifies all of them. */
 const VERIFIED_AT_OPEN = 1_000
@@ -36,9 +36,9 @@ export function thisUser(): string {
 
 export class EnforcementStore implements SharedChain {
   readonly file: string
-  readonly rules: OwnRules
-  readonly leases: OwnLeases
-  readonly stops: OwnStops
+  readonly rules: ManagedRuleStore
+  readonly leases: LeaseRecords
+  readonly stops: StopLog
   readonly plans: Documents
   readonly changes: Documents
   readonly chain: AuditChain
@@ -47,9 +47,9 @@ export class EnforcementStore implements SharedChain {
   private constructor(db: Database, file: string) {
     this.#db = db
     this.file = file
-    this.rules = new OwnRules(db)
-    this.leases = new OwnLeases(db)
-    this.stops = new OwnStops(db)
+    this.rules = new ManagedRuleStore(db)
+    this.leases = new LeaseRecords(db)
+    this.stops = new StopLog(db)
     this.plans = new Documents(db, 'plan')
     this.changes = new Documents(db, 'change')
     const head = file === ':memory:' ? headInMemory() : headFile(headPath(file))
@@ -85,7 +85,7 @@ export class EnforcementStore implements SharedChain {
       code: 'AUDIT_BROKEN',
       what: 'The audit was altered, so nothing is sent to any server',
       why,
-      unaffected: 'Clusters can be watched. Rules on servers end by their timers.',
+      unaffected: 'Monitoring continues. Rules on servers end by their timers.',
       next: 'Find out who changed it: sluice audit verify. To continue anyway: sluice audit accept.',
     }
   }

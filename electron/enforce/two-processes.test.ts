@@ -26,14 +26,14 @@ function open(): EnforcementStore {
   return opened.value
 }
 
-const ours = (c: Emulated, host: string): string[] =>
+const managed = (c: Emulated, host: string): string[] =>
   parseNrsTbfRule(c.rules(host))
     .rules.filter((r) => isControllerRule(r.name))
     .map((r) => r.name)
-const all = (c: Emulated): string[] => HOSTS.flatMap((h) => ours(c, h))
+const all = (c: Emulated): string[] => HOSTS.flatMap((h) => managed(c, h))
 const timers = (c: Emulated): string[] =>
   HOSTS.flatMap((h) => [...(c.source.emulator.node(h)?.timers.keys() ?? [])]).toSorted()
-const told = (m: ClusterMonitor): string[] => m.events.between(-Infinity, Infinity, 50).map((e) => e.text)
+const eventTexts = (m: ClusterMonitor): string[] => m.events.between(-Infinity, Infinity, 50).map((e) => e.text)
 
 /** Console that enforces, with the records of a data folder. */
 function console(user: string, more: Setup = {}, store?: EnforcementStore): Emulated {
@@ -85,7 +85,7 @@ describe('a stop by another process of the data folder', () => {
       why: expect.stringContaining('eve@login03 stopped it at 2026-02-02T03:04:05Z') as string,
     })
     expect(c.records.filter((r) => r.kind === 'mode').at(-1)?.text).toContain('eve@login03 stopped it')
-    expect(told(c.monitor).join()).toContain('eve@login03 stopped it')
+    expect(eventTexts(c.monitor).join()).toContain('eve@login03 stopped it')
     // By an explicit act only.
     expect(c.monitor.setMode('enforce').ok).toBe(true)
     await c.run(16)
@@ -203,7 +203,7 @@ describe('a stop while a command is under way', () => {
     // It acts later: the rule exists, and so does the timer that stops it.
     pass()
     await c.monitor.over(1000)
-    expect(ours(c, 'oss01').length).toBeGreaterThan(0)
+    expect(managed(c, 'oss01').length).toBeGreaterThan(0)
     c.source.emulator.sim.runUntil(62 * NS_PER_S)
     expect(all(c)).toEqual([])
   })
@@ -211,7 +211,7 @@ describe('a stop while a command is under way', () => {
   it('is answered after a later reading: rules that come back meanwhile are removed again', async () => {
     const c = console('ada@desk')
     await c.run(2)
-    const [name = ''] = ours(c, 'oss01')
+    const [name = ''] = managed(c, 'oss01')
     c.monitor.setMode('observe')
     let isBack = false
     const nodes = c.source.nodes.map((node): NodeConnection => ({
@@ -280,7 +280,7 @@ describe('a console of another data folder', () => {
     await c.run(16)
     expect([all(c), timers(c)]).toEqual([[], []])
     expect(c.monitor.loop.mode).toBe('observe')
-    expect(c.monitor.loop.leftWhy?.code).toBe('LEASE_TAKEN')
+    expect(c.monitor.loop.leaveReason?.code).toBe('LEASE_TAKEN')
     expect(c.records.filter((r) => r.kind === 'mode').at(-1)?.text).toMatch(
       /eve@desk removed the rules|another console removed the rules/,
     )
@@ -294,7 +294,7 @@ describe('a console of another data folder', () => {
       ...node,
       exec: async (command) => {
         const r = await node.exec(command)
-        if (HOSTS.includes(node.host) && ours(c, node.host).length > 0 && timers(c).length === 0) bare.push(command)
+        if (HOSTS.includes(node.host) && managed(c, node.host).length > 0 && timers(c).length === 0) bare.push(command)
         return r
       },
     }))
@@ -308,7 +308,7 @@ describe('a console of another data folder', () => {
     const a = console('ada@desk', { source })
     await a.run(3)
     const [node] = source.nodes as readonly [NodeConnection]
-    const names = ours(a, 'oss01')
+    const names = managed(a, 'oss01')
     expect(names.length).toBeGreaterThan(0)
     const stops = names.map((n) => `reg stop ${n}`)
     const take = `systemd-run --on-active=60s --timer-property=AccuracySec=1s --unit=sluice-lease-eve--far-0000c3-1 --collect sh -c '${stops
@@ -322,7 +322,7 @@ describe('a console of another data folder', () => {
     await node.exec(`lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg change ${names[0]} rate=77'`)
     const from = a.writes().length
     await a.run(8)
-    expect(a.monitor.loop.leftWhy).toMatchObject({
+    expect(a.monitor.loop.leaveReason).toMatchObject({
       code: 'LEASE_TAKEN',
       why: expect.stringContaining('eve@far took over') as string,
     })
@@ -332,6 +332,6 @@ describe('a console of another data folder', () => {
         .slice(from)
         .filter((w) => w.host === 'oss01'),
     ).toEqual([])
-    expect(ours(a, 'oss01')).toEqual(names)
+    expect(managed(a, 'oss01')).toEqual(names)
   })
 })

@@ -58,7 +58,7 @@ export class Unlock {
     return this.#open?.untilMs ?? null
   }
 
-  /** Guard of every write: the reason for refusing; undefined if allowed. */
+  /** Checks every write: the reason for refusing it; undefined if allowed. */
   mayWrite(): Failure | undefined {
     this.look()
     const { cluster } = this.#parts
@@ -68,7 +68,7 @@ export class Unlock {
         code: 'READ_ONLY',
         what: `Nothing is written to ${cluster}`,
         why: 'its safe mode is read-only',
-        unaffected: 'It can be watched.',
+        unaffected: 'Monitoring continues.',
         next: 'Choose another safe mode under Connections.',
       }
     }
@@ -81,7 +81,7 @@ export class Unlock {
       code: 'LOCKED',
       what: `${cluster} is locked`,
       why: 'its safe mode requires an unlock, which lasts 15 minutes',
-      unaffected: 'It can be watched, and changes can be planned.',
+      unaffected: 'Monitoring continues, and changes can be planned.',
       next: `Unlock it: type ${cluster}.`,
     }
   }
@@ -96,10 +96,10 @@ export class Unlock {
       code: 'ROOT_LOGIN',
       what: `Nothing is written to ${cluster}`,
       why: `the login is root on ${shown}${hosts.length > 3 ? ` and ${hosts.length - 3} more` : ''}`,
-      unaffected: 'It can be watched; rules of Sluice can be removed.',
+      unaffected: 'Monitoring continues; rules of Sluice can be removed.',
       next:
         'Use a separate login with the sudoers files, or allow root: `allow_root: true` beside `name` in the clusters file, ' +
-        'or "Root may write" in the menu of its card.',
+        'or "Allow root writes" in the menu of its card.',
     }
   }
 
@@ -112,18 +112,18 @@ export class Unlock {
     return why?.code === 'READ_ONLY' ? why : undefined
   }
 
-  /** Checks that a mode may be entered. Failures: READ_ONLY, LOCKED, those of `refusal`. */
+  /** Checks that a mode may be entered. Failures: READ_ONLY, ROOT_LOGIN, LOCKED, those of `refusal`. */
   mayEnter(mode: Mode): Result<undefined> {
     const why = mode === 'enforce' ? this.mayWrite() : undefined
     return why ? fail(why) : ok(undefined)
   }
 
-  /** Unlocks, or restarts the 15 minutes. Failures: NOT_TYPED, READ_ONLY, NOT_LOCKED, those of `refusal`. */
+  /** Unlocks, or restarts the 15 minutes. Failures: NOT_TYPED, READ_ONLY, ROOT_LOGIN, NOT_LOCKED, those of `refusal`. */
   unlock(typed: string): Result<number> {
     this.look()
     const { cluster } = this.#parts
     const refuse = (code: string, why: string, next: string): Result<number> =>
-      fail({ code, what: `${cluster} was not unlocked`, why, unaffected: 'It can be watched.', next })
+      fail({ code, what: `${cluster} was not unlocked`, why, unaffected: 'Monitoring continues.', next })
     const mode = this.#parts.safeMode()
     if (mode === 'review') return refuse('NOT_LOCKED', 'its safe mode requires no unlock', 'Continue.')
     const why = this.mayWrite()

@@ -16,6 +16,8 @@ function root(): string {
   return dir
 }
 
+/** Path of a file by its path in the checkout. */
+export const programPath = (path: string): string => join(root(), path)
 export const resourcePath = (name: string): string => join(root(), 'resources', name)
 
 /** Path of the scenario that opens on first start. */

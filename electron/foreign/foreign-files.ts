@@ -30,11 +30,11 @@ const unreadable = (file: string): Failure => ({
 })
 
 /** Age from which files of killed processes are considered unused, ms. */
-const LEFT_OLD_MS = 86_400_000
+const LEFTOVER_AGE_MS = 86_400_000
 
 /** Private folder for unpacked or copied files. */
-function ownFolder(): string {
-  sweep(tmpdir(), LEFT_OLD_MS)
+function processFolder(): string {
+  sweep(tmpdir(), LEFTOVER_AGE_MS)
   return privateFolder(tmpdir())
 }
 
@@ -81,7 +81,7 @@ export class ForeignFiles {
     const checked = await this.check(file)
     if (checked.ok) return openChecked(checked.value)
     if (checked.error.code !== 'RECORDING_OLDER') return checked
-    const folder = ownFolder()
+    const folder = processFolder()
     const upgraded = await this.#checked({ kind: 'upgrade', file: resolve(file), folder })
     const opened = upgraded.ok ? openChecked(upgraded.value) : upgraded
     if (!opened.ok) {
@@ -96,7 +96,7 @@ export class ForeignFiles {
   }
 
   /** Reports the contents of a file without keeping it open; includes files of an older Sluice. */
-  async look(file: string): Promise<Result<CheckedFile>> {
+  async inspect(file: string): Promise<Result<CheckedFile>> {
     const checked = await this.check(file)
     if (checked.ok || checked.error.code !== 'RECORDING_OLDER') return checked
     const opened = await this.open(file)
@@ -107,7 +107,7 @@ export class ForeignFiles {
 
   /** Failures: those of `verifyBundle`, FILE_TOO_SLOW, _TOO_LARGE, _CRASHED. */
   readonly verify: VerifyBundle = async (file): Promise<Result<VerdictOfBundle>> => {
-    const folder = ownFolder()
+    const folder = processFolder()
     try {
       const answer = await this.#run({ kind: 'verify', file: resolve(file), folder })
       if (!answer.ok) return answer

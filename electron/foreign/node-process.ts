@@ -16,10 +16,10 @@ function programFile(): string {
  * Environment variables passed on, only those that Node and temporary files need: no agent socket, no token, no options
  * for Node.
  */
-const KEPT = ['TMPDIR', 'TMP', 'TEMP', 'SystemRoot', 'NODE_COMPILE_CACHE'] as const
+const PASSED_ON = ['TMPDIR', 'TMP', 'TEMP', 'SystemRoot', 'NODE_COMPILE_CACHE'] as const
 
 export function foreignEnvironment(from: NodeJS.ProcessEnv = process.env): Record<string, string> {
-  return Object.fromEntries(KEPT.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])))
+  return Object.fromEntries(PASSED_ON.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])))
 }
 
 export const FOREIGN_FLAGS: readonly string[] = [`--max-old-space-size=${HEAP_MIB}`]

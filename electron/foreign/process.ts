@@ -12,7 +12,7 @@ interface ParentPort {
   postMessage(message: Answer): void
 }
 
-const asked = z.object({
+const request = z.object({
   number: z.number().int(),
   task: foreignTask,
   answerChars: z.number().positive(),
@@ -32,17 +32,17 @@ const watch = new Worker(WATCH, { eval: true, execArgv: [] })
 watch.unref()
 
 const { parentPort } = process as { readonly parentPort?: ParentPort }
-const tell = (message: Answer): void => {
+const reply = (message: Answer): void => {
   if (parentPort) parentPort.postMessage(message)
   else process.send?.(message)
 }
 
 async function hear(message: unknown): Promise<void> {
-  const { number, task, answerChars, timeMs } = asked.parse(message)
+  const { number, task, answerChars, timeMs } = request.parse(message)
   watch.postMessage(timeMs + LATER_MS)
   const text = await answerOf(task, answerChars)
   watch.postMessage(0)
-  tell({ type: 'answer', number, text })
+  reply({ type: 'answer', number, text })
 }
 
 // A defect of the program ends the process, which the parent reports as a crash.
@@ -51,4 +51,4 @@ else {
   process.on('message', (message) => void hear(message))
   process.on('disconnect', () => process.exit(0))
 }
-tell({ type: 'ready' })
+reply({ type: 'ready' })

@@ -47,8 +47,11 @@ const failure = (task: ForeignTask, code: string, why: string): Failure => ({
   code,
   what: `${basename(task.file)} was not opened`,
   why,
-  unaffected: 'The file was not changed, and everything else continues; only its reader process was ended.',
-  next: 'Copy the file again from its origin; files written by Sluice are far below this limit.',
+  unaffected: 'The file was not changed, and everything else continues.',
+  next:
+    code === 'FILE_CRASHED'
+      ? 'Open the file again. If that fails too, copy it again from its origin.'
+      : 'Copy the file again from its origin; files written by Sluice are far below this limit.',
 })
 
 interface Waiting {

@@ -20,11 +20,11 @@ export const foreignTask = z.discriminatedUnion('kind', [
 export type ForeignTask = z.infer<typeof foreignTask>
 
 export interface Limits {
-  /** From when the process takes the task. */
+  /** Time limit, from when the process takes the task. */
   readonly timeMs: number
-  /** Of the process, if the system reports it. */
+  /** Memory limit of the process, checked if the system reports its use. */
   readonly memoryBytes: number
-  /** Characters of the answer. */
+  /** Most characters of the answer. */
   readonly answerChars: number
 }
 

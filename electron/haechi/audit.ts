@@ -36,7 +36,7 @@ export function audit(node: RealNode): Audit {
       if (log === undefined && isCrashed(client)) unsure += node.setup.settings.batch
     }
     if (granted > claimed || granted + unsure < claimed)
-      violations.push(`epoch ${epoch}: FAAs were granted ${granted} tokens, the pool lost ${claimed}`)
+      violations.push(`period ${epoch}: FAAs were granted ${granted} tokens, the pool lost ${claimed}`)
 
     let back = 0
     // The usage of a client that was taken for silent is unknown (A20).
@@ -46,12 +46,12 @@ export function audit(node: RealNode): Audit {
       back += log?.yielded ?? yielded
       if (silent.has(client)) slack += reservation
       else if (log !== undefined && yielded > log.yielded)
-        violations.push(`epoch ${epoch}: client ${client} yielded ${log.yielded}, the monitor believes ${yielded}`)
+        violations.push(`period ${epoch}: client ${client} yielded ${log.yielded}, the monitor believes ${yielded}`)
     }
     const bound = Math.max(omega, reserved) + slack
     const handedOut = reserved - back + claimed
     mostHandedOut = Math.max(mostHandedOut, handedOut / Math.max(omega, reserved))
-    if (isLedger && handedOut > bound) violations.push(`epoch ${epoch}: ${handedOut} tokens handed out of ${bound}`)
+    if (isLedger && handedOut > bound) violations.push(`period ${epoch}: ${handedOut} tokens handed out of ${bound}`)
   }
   return { periods: node.periods.items.length, mostHandedOut, violations }
 }
@@ -60,14 +60,14 @@ export function audit(node: RealNode): Audit {
 function engine({ client, epoch, ledger: t, limit, issued }: ClientLog): string[] {
   const found: string[] = []
   const check = (claim: string, a: number, b: number): void => {
-    if (a !== b) found.push(`client ${client}, epoch ${epoch}: ${claim}: ${a} != ${b}`)
+    if (a !== b) found.push(`client ${client}, period ${epoch}: ${claim}: ${a} != ${b}`)
   }
   const used = t.usedReservation + t.usedGlobal
   check('pushed tokens', t.pushed, t.usedReservation + t.yielded + t.voidedReservation + t.reservationTokens)
   check('claimed tokens', t.claimed, t.usedGlobal + t.voidedGlobal + t.globalTokens)
   check('posted I/Os', used, t.completed + t.inflight)
   check('copied records', t.copied, t.completed)
-  if (limit !== null && issued > limit) found.push(`client ${client}, epoch ${epoch}: ${issued} I/Os over ${limit}`)
+  if (limit !== null && issued > limit) found.push(`client ${client}, period ${epoch}: ${issued} I/Os over ${limit}`)
   return found
 }
 

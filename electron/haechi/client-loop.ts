@@ -10,16 +10,60 @@ import { invariant } from '#core/base/result.ts'
 import { BareEngine } from '#core/haechi/bare-engine.ts'
 import { usablePart } from '#core/haechi/claim.ts'
 import type { ClientReport, ToEngine } from '#core/haechi/messages.ts'
+import { epochNear } from '#core/haechi/pool-word.ts'
 import { QosEngine, type EnginePort } from '#core/haechi/qos-engine.ts'
-import { epochNear } from '#core/haechi/report-word.ts'
-import { RecordAccess, RecordStore } from '#core/haechi/workloads/records.ts'
+import { RECORD_BYTES, RecordAccess, RecordStore } from '#core/haechi/workloads/records.ts'
 import { RequestSource } from '#core/haechi/workloads/request-source.ts'
 import type { ClientCounters } from './client-counters.ts'
 import { clockSince, threadCpuNs, type Clock } from './clock.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { ClientLog, ClientTask, FromClient } from './messages.ts'
 import type { ClientAccess, NodeMemory } from './node-memory.ts'
-import { RecordPath } from './record-path.ts'
+
+/** Last 32-bit word of a record. */
+const LAST_WORD = RECORD_BYTES / 4 - 1
+
+/**
+ * Data path of a real client: READs and WRITEs of 4 KB records, copied by one-sided verbs. Nothing else in a client's thread
+ * accesses a record, and nothing here wakes the data node.
+ */
+class RecordPath {
+  readonly #access: ClientAccess
+  readonly #records: RecordAccess
+  readonly #writer: number
+  readonly #into = new Uint8Array(RECORD_BYTES)
+  readonly #from = new Uint8Array(RECORD_BYTES)
+  readonly #read = new Uint32Array(this.#into.buffer)
+  readonly #written = new Uint32Array(this.#from.buffer)
+  copied = 0
+  torn = 0
+
+  /** @param writer  > 0: id stored in every record it writes. */
+  constructor(access: ClientAccess, records: RecordAccess, writer: number) {
+    this.#access = access
+    this.#records = records
+    this.#writer = writer
+  }
+
+  /** Performs one I/O. */
+  copy(): void {
+    const { memory, records: key } = this.#access
+    const { updates } = this.#records
+    const at = this.#records.next() * RECORD_BYTES
+    this.copied++
+    if (this.#records.updates === updates) {
+      invariant(memory.read(key, at, this.#into).ok, 'a client reads records of its node')
+      const words = this.#read
+      if (words[0] !== words[LAST_WORD - 1] || words[1] !== words[LAST_WORD]) this.torn++
+      return
+    }
+    // Writer and sequence are stored at both ends, so that a READ can tell if it saw a single WRITE.
+    const words = this.#written
+    words[0] = words[LAST_WORD - 1] = this.#writer
+    words[1] = words[LAST_WORD] = this.#records.updates >>> 0
+    invariant(memory.write(key, at, this.#from).ok, 'a client writes records of its node')
+  }
+}
 
 /** Shortest interval between updates of the counters, ns. */
 const PUBLISH_NS = 1_000_000
@@ -27,7 +71,7 @@ const PUBLISH_NS = 1_000_000
 export class ClientLoop implements EnginePort {
   readonly #task: ClientTask
   readonly #access: ClientAccess
-  readonly #tell: (message: FromClient) => void
+  readonly #send: (message: FromClient) => void
   readonly #mailbox: Mailbox
   readonly #counters: ClientCounters
   readonly #clock: Clock
@@ -47,10 +91,10 @@ export class ClientLoop implements EnginePort {
   #publishAt = 0
   #isPaused = false
 
-  constructor(task: ClientTask, node: NodeMemory, access: ClientAccess, tell: (message: FromClient) => void) {
+  constructor(task: ClientTask, node: NodeMemory, access: ClientAccess, send: (message: FromClient) => void) {
     this.#task = task
     this.#access = access
-    this.#tell = tell
+    this.#send = send
     this.#mailbox = node.mailbox(task.slot)
     this.#counters = node.counters(task.slot)
     this.#clock = clockSince(task.origin)
@@ -78,7 +122,7 @@ export class ClientLoop implements EnginePort {
   run(): void {
     const engine = this.#engine
     const { completionBatch } = this.#task
-    this.#tell({ kind: 'ready' })
+    this.#send({ kind: 'ready' })
     if (this.#qos === null) this.#source = this.#newSource()
     let heard = this.#mailbox.bell - 1
     for (;;) {
@@ -144,7 +188,7 @@ export class ClientLoop implements EnginePort {
     const { mark, order } = this.#mailbox
     if (mark !== this.#mark) {
       this.#mark = mark
-      this.#tell({ kind: 'mark', mark, at: { atNs: now, cpuNs: threadCpuNs(), completed: this.#completed } })
+      this.#send({ kind: 'mark', mark, at: { atNs: now, cpuNs: threadCpuNs(), completed: this.#completed } })
     }
     this.#isPaused = order === 'pause'
     if (order === 'run' || order === 'pause') return true
@@ -158,14 +202,14 @@ export class ClientLoop implements EnginePort {
     if (message.kind === 'start-report') qos.onStartReport(message)
     else {
       const isFirst = qos.epoch === 0
-      if (!isFirst) this.#tellPeriod(qos)
+      if (!isFirst) this.#reportPeriod(qos)
       qos.onPeriodStart(now, message)
       // Burst periods are those of the node, starting with the first one that this client sees.
       if (isFirst) this.#source = this.#newSource(this.#task.workload, now)
     }
   }
 
-  #tellPeriod(qos: QosEngine): void {
+  #reportPeriod(qos: QosEngine): void {
     const { epoch, reservation, limit, completed, issued, yielded } = qos
     const granted = this.#grants.get(epoch) ?? 0
     this.#grants.delete(epoch)
@@ -186,7 +230,7 @@ export class ClientLoop implements EnginePort {
         copied: this.#path.copied,
       },
     }
-    this.#tell({ kind: 'period', log })
+    this.#send({ kind: 'period', log })
   }
 
   #end(now: number, leaves: boolean): void {
@@ -197,11 +241,11 @@ export class ClientLoop implements EnginePort {
       this.#path.copy()
       this.#engine.onCompletion(1)
     }
-    if (this.#qos !== null && this.#qos.epoch > 0) this.#tellPeriod(this.#qos)
+    if (this.#qos !== null && this.#qos.epoch > 0) this.#reportPeriod(this.#qos)
     this.#publish(now)
     const { reads, updates } = this.#records
     const { torn, copied } = this.#path
-    this.#tell({ kind: 'ended', end: { reads, updates, torn, copied, verbs: this.#access.memory.counters } })
+    this.#send({ kind: 'ended', end: { reads, updates, torn, copied, verbs: this.#access.memory.counters } })
   }
 
   get #completed(): number {

@@ -21,7 +21,7 @@ const OMEGA = 400_000
 
 interface Ran {
   readonly periods: readonly MonitorPeriod[]
-  readonly told: readonly HammerTold[]
+  readonly reported: readonly HammerTold[]
 }
 
 async function hammered(conversion: ConversionRule): Promise<Ran> {
@@ -44,7 +44,7 @@ async function hammered(conversion: ConversionRule): Promise<Ran> {
     observer: { event: () => undefined, period: (period) => periods.push(period) },
   })
   const mailboxes = Array.from({ length: THREADS }, (_, slot) => memory.mailbox(slot))
-  const told = mailboxes.map((_, slot) => {
+  const reported = mailboxes.map((_, slot) => {
     const workerData: HammerTask = { ...shape, buffer: memory.buffer, slot, batch: BATCH }
     const thread = new Worker(join(import.meta.dirname, '../../tests/kits/electron/haechi/hammer.ts'), {
       workerData,
@@ -71,24 +71,24 @@ async function hammered(conversion: ConversionRule): Promise<Ran> {
     }
   }
   for (const mailbox of mailboxes) mailbox.give('stop')
-  const all = await Promise.all(told)
+  const all = await Promise.all(reported)
   // The claims of the last period are known at its end.
   const last = monitor.epoch
   while (monitor.epoch === last) monitor.onWake((now = monitor.wakeAt))
-  return { periods, told: all }
+  return { periods, reported: all }
 }
 
 it.each<ConversionRule>(['ledger', 'literal'])(
   `accounts for every token of ${GRANTS} grants of ${THREADS} threads while it converts (%s)`,
   { timeout: 120_000 },
   async (rule) => {
-    const { periods, told } = await hammered(rule)
-    const granted = periods.map(({ epoch }) => told.reduce((sum, t) => sum + (t.tokens.get(epoch) ?? 0), 0))
+    const { periods, reported } = await hammered(rule)
+    const granted = periods.map(({ epoch }) => reported.reduce((sum, t) => sum + (t.tokens.get(epoch) ?? 0), 0))
     expect(granted).toEqual(periods.map(({ claimed }) => claimed))
     const total = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)
-    expect(total(told.flatMap((t) => [...t.tokens.values()]))).toBe(total(periods.map((p) => p.claimed)))
-    for (const t of told) expect(t.grants).toBeGreaterThan(0)
-    expect(total(told.map((t) => t.grants))).toBeGreaterThanOrEqual(GRANTS)
+    expect(total(reported.flatMap((t) => [...t.tokens.values()]))).toBe(total(periods.map((p) => p.claimed)))
+    for (const t of reported) expect(t.grants).toBeGreaterThan(0)
+    expect(total(reported.map((t) => t.grants))).toBeGreaterThanOrEqual(GRANTS)
     if (rule === 'ledger') for (const p of periods) expect(p.claimed).toBeLessThanOrEqual(p.omega)
   },
 )

@@ -87,7 +87,7 @@ export class Mailbox {
   get mark(): number {
     return Atomics.load(this.#words, MARK)
   }
-  askMark(mark: number): void {
+  requestMark(mark: number): void {
     Atomics.store(this.#words, MARK, mark)
     this.ring()
   }

@@ -49,7 +49,7 @@ export type ToMonitor = { readonly id: number } & (
 export type FromMonitor =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly failure: Failure }
-  /** With the CPU time of the monitor's thread so far. */
+  /** Answer to a request, with the CPU time of the monitor's thread so far. */
   | { readonly kind: 'reply'; readonly id: number; readonly result: Result<void>; readonly cpuNs: number }
   /** Every event except conversions, of which there is one per check. */
   | { readonly kind: 'event'; readonly event: MonitorEvent }

@@ -9,7 +9,8 @@ import type { ToEngine } from '#core/haechi/messages.ts'
 import type { Conversion, MonitorEvent, MonitorPeriod } from '#core/haechi/monitor-events.ts'
 import { QosMonitor } from '#core/haechi/qos-monitor.ts'
 import type { Key } from '#core/haechi/registered-memory.ts'
-import type { SlotReport, TokenMemory } from '#core/haechi/token-memory.ts'
+import { lowEpoch, type SlotReport } from '#core/haechi/report-word.ts'
+import type { TokenMemory } from '#core/haechi/token-memory.ts'
 import { clockSince, threadCpuNs, type Clock } from './clock.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { FromMonitor, MonitorTask, ToMonitor } from './messages.ts'
@@ -23,7 +24,7 @@ export class MonitorLoop {
   readonly #clock: Clock
   readonly #monitor: QosMonitor
   readonly #mailboxes: readonly Mailbox[]
-  /** Last report of each slot: its epoch and N. */
+  /** Last report of each slot in the monitor's epoch, and its N. */
   readonly #last: { epoch: number; completed: number }[]
   readonly #checks = { conversions: 0, races: 0, overfull: 0, backwards: 0, lost: 0 }
 
@@ -50,13 +51,13 @@ export class MonitorLoop {
 
   /** Runs until it is ordered to stop. */
   run(): void {
-    this.#tell({ kind: 'ready' })
+    this.#post({ kind: 'ready' })
     for (;;) {
       const heard = this.#node.monitorBell
       for (let m = receiveMessageOnPort(this.#port); m; m = receiveMessageOnPort(this.#port)) {
         const message = m.message as ToMonitor
         const result = this.#obey(message)
-        this.#tell({ kind: 'reply', id: message.id, result, cpuNs: threadCpuNs() })
+        this.#post({ kind: 'reply', id: message.id, result, cpuNs: threadCpuNs() })
         if (message.kind === 'stop') return
       }
       const now = this.#clock()
@@ -93,9 +94,10 @@ export class MonitorLoop {
   #read(slot: number): SlotReport {
     const report = this.#tokens.slot(slot)
     const last = this.#last[slot]
-    if (last !== undefined) {
-      if (last.epoch === report.epoch && report.completed < last.completed) this.#checks.backwards++
-      last.epoch = report.epoch
+    const { epoch } = this.#monitor
+    if (last !== undefined && report.epoch === lowEpoch(epoch)) {
+      if (last.epoch === epoch && report.completed < last.completed) this.#checks.backwards++
+      last.epoch = epoch
       last.completed = report.completed
     }
     return report
@@ -103,7 +105,7 @@ export class MonitorLoop {
 
   #onEvent(event: MonitorEvent): void {
     if (event.kind === 'conversion') this.#onConversion(event)
-    else this.#tell({ kind: 'event', event })
+    else this.#post({ kind: 'event', event })
   }
 
   /** I1: live tokens fit into the rest of the period. */
@@ -111,15 +113,15 @@ export class MonitorLoop {
     const { omega, periodStart } = this.#monitor
     this.#checks.conversions++
     this.#checks.races += races
-    const fits = remainingCapacity(omega, at - periodStart, this.#task.settings.periodNs)
-    if (to > 0 && to + residual > fits) this.#checks.overfull++
+    const remaining = remainingCapacity(omega, at - periodStart, this.#task.settings.periodNs)
+    if (to > 0 && to + residual > remaining) this.#checks.overfull++
   }
 
   #onPeriod(period: MonitorPeriod): void {
-    this.#tell({ kind: 'period', period, checks: { ...this.#checks } })
+    this.#post({ kind: 'period', period, checks: { ...this.#checks } })
   }
 
-  #tell(message: FromMonitor): void {
+  #post(message: FromMonitor): void {
     this.#port.postMessage(message)
   }
 }

@@ -66,7 +66,7 @@ describe('wake-ups of the data node', () => {
     expect(code(tokens.memory.write(records, 0, new Uint8Array(4096)))).toBe('ok')
     expect(code(tokens.memory.read(records, 4096, new Uint8Array(4096)))).toBe('ok')
     expect(code(tokens.take(keys, 1000))).toBe('ok')
-    expect(code(tokens.report(keys, { epoch: 1, residual: 0, completed: 2, yielded: 0, beat: 1 }))).toBe('ok')
+    expect(code(tokens.report(keys, { epoch: 1, residual: 0, spent: 2, completed: 2, beat: 1 }))).toBe('ok')
     memory.sleepMonitor(heard, 1000)
     expect(memory.wakeUps).toEqual({ timer: 1, send: 0, data: 0 })
   })
@@ -98,8 +98,8 @@ describe('attacks on the memory of a real node', () => {
       profile: { globalIops: 1000, localIops: 1000 },
     }
     const thread = new Worker(join(import.meta.dirname, 'thread.ts'), { workerData: task, execArgv: [] })
-    const [told] = (await once(thread, 'message')) as [unknown]
-    expect(told).toMatchObject({ kind: 'refused', failure: { code: 'E_MONITOR' } })
+    const [reported] = (await once(thread, 'message')) as [unknown]
+    expect(reported).toMatchObject({ kind: 'refused', failure: { code: 'E_MONITOR' } })
     memory.releaseMonitor()
     expect(code(NodeMemory.of(memory.buffer, SHAPE).claimMonitor())).toBe('ok')
   })

@@ -114,7 +114,7 @@ describe('tokens under true concurrency', () => {
     for (const { issued, limit } of limited) expect(issued).toBeLessThanOrEqual(limit!)
   })
 
-  it('follow the estimator from epoch to epoch', async () => {
+  it('follow the estimator from period to period', async () => {
     const settings = { ...base.settings, estimator: NODE_SETTINGS.estimator }
     const node = await nodeOf([client(1000), client(1000)], { settings })
     await node.nextPeriods(4)
@@ -265,7 +265,7 @@ describe('bad input', () => {
     for (const attempt of attempts) expect(code(await attempt)).toBe('E_CLIENT')
   })
 
-  it('a client more than there are slots is refused, the others go on', async () => {
+  it('a client more than there are slots is refused, the others continue', async () => {
     const node = await nodeOf([client(10)], { slots: 1 })
     expect(code(await node.join(client(0)))).toBe('E_SLOTS')
     await node.nextPeriods(1)

@@ -28,8 +28,8 @@ function threadFile(): string {
   return existsSync(source) ? source : bundledPath('haechi-thread.js')
 }
 
-const KEPT_PERIODS = 4096
-const KEPT_EVENTS = 1000
+const PERIODS_MAX = 4096
+const EVENTS_MAX = 1000
 
 type ClientState = 'running' | 'left' | 'crashed' | 'stopped'
 
@@ -38,7 +38,7 @@ interface Client {
   readonly thread: Worker
   state: ClientState
   end: ClientEnd | undefined
-  /** By number of the measurement. */
+  /** Callbacks of pending measurements, by their number. */
   readonly marks: Map<number, (at: ClientMark | undefined) => void>
   readonly ended: Promise<void>
 }
@@ -62,10 +62,10 @@ export class RealNode {
   readonly memory: NodeMemory
   readonly setup: RealNodeSetup
   /** Reported by the monitor, oldest first. */
-  readonly periods = new EventLog<MonitorPeriod>(KEPT_PERIODS)
-  readonly events = new EventLog<MonitorEvent>(KEPT_EVENTS)
+  readonly periods = new EventLog<MonitorPeriod>(PERIODS_MAX)
+  readonly events = new EventLog<MonitorEvent>(EVENTS_MAX)
   /** Reported by the clients. */
-  readonly logs = new EventLog<ClientLog>(KEPT_PERIODS)
+  readonly logs = new EventLog<ClientLog>(PERIODS_MAX)
   checks: MonitorChecks = { conversions: 0, races: 0, overfull: 0, backwards: 0, lost: 0 }
   /** Set if a thread ended unexpectedly. */
   failure: Failure | undefined
@@ -106,7 +106,7 @@ export class RealNode {
     }
     const joined = await Promise.all(clients.map((client) => this.join(client)))
     for (const result of joined) if (!result.ok) return result
-    return mode === 'haechi' ? this.#ask({ kind: 'start' }) : ok(undefined)
+    return mode === 'haechi' ? this.#request({ kind: 'start' }) : ok(undefined)
   }
 
   get clientCount(): number {
@@ -125,14 +125,14 @@ export class RealNode {
     if (!checked.ok) return checked
     const slot = this.#clients.length
     if (slot >= this.setup.slots) {
-      return fail({ code: 'E_SLOTS', what: 'The data node has no report slot left', next: `It has ${slot}.` })
+      return fail({ code: 'E_SLOTS', what: 'The data node has no report slot left', why: `all ${slot} are taken` })
     }
     // The slot is taken from now on, even if admission fails.
     this.#clients.push(null)
     const started = await this.#startClient(slot, setup)
     if (!started.ok || this.setup.mode === 'bare') return started
     const { reservation, limit } = setup
-    const joined = await this.#ask({ kind: 'join', client: slot, reservation, limit })
+    const joined = await this.#request({ kind: 'join', client: slot, reservation, limit })
     if (joined.ok) return started
     await this.#stop(slot, 'stopped')
     return joined
@@ -145,7 +145,7 @@ export class RealNode {
     client.state = 'left'
     this.memory.mailbox(index).give('leave')
     await client.ended
-    return this.setup.mode === 'haechi' ? this.#ask({ kind: 'leave', client: index }) : ok(undefined)
+    return this.setup.mode === 'haechi' ? this.#request({ kind: 'leave', client: index }) : ok(undefined)
   }
 
   /** Kills a client's thread at any point, without notifying the monitor. */
@@ -160,13 +160,13 @@ export class RealNode {
   /** Notifies the monitor of a crashed client. */
   async evict(index: number): Promise<Result<void>> {
     if (this.#clients[index]?.state !== 'crashed') return unknown(index)
-    return this.#ask({ kind: 'leave', client: index })
+    return this.#request({ kind: 'leave', client: index })
   }
 
   /** Changes a reservation and a limit from the next T1 on (A21). */
   async reserve(index: number, reservation: number, limit: number | null): Promise<Result<void>> {
     if (!this.#running(index) || this.setup.mode === 'bare') return unknown(index)
-    return this.#ask({ kind: 'reserve', client: index, reservation, limit })
+    return this.#request({ kind: 'reserve', client: index, reservation, limit })
   }
 
   /** Current counters of each running client, undefined for the others, and the CPU time of the monitor's thread. */
@@ -177,11 +177,11 @@ export class RealNode {
         if (client?.state !== 'running') return undefined
         return new Promise<ClientMark | undefined>((resolve) => {
           client.marks.set(mark, resolve)
-          this.memory.mailbox(slot).askMark(mark)
+          this.memory.mailbox(slot).requestMark(mark)
         })
       }),
     )
-    if (this.setup.mode === 'haechi') await this.#ask({ kind: 'mark' })
+    if (this.setup.mode === 'haechi') await this.#request({ kind: 'mark' })
     return { clients, monitorCpuNs: this.#monitorCpuNs }
   }
 
@@ -204,7 +204,7 @@ export class RealNode {
     await Promise.all(this.#clients.map((_, slot) => this.#stop(slot, 'stopped')))
     if (this.#monitor === undefined) return
     this.#isClosing = true
-    await this.#ask({ kind: 'stop' })
+    await this.#request({ kind: 'stop' })
     await this.#monitorEnded
     this.#monitor = undefined
   }
@@ -272,12 +272,12 @@ export class RealNode {
   }
 
   #periodEnds(): void {
-    for (const tell of this.#onPeriod) tell()
+    for (const listener of this.#onPeriod) listener()
     this.#onPeriod.clear()
   }
 
   /** Sends a request to the monitor and waits for its answer. */
-  #ask(message: DistributiveOmit<ToMonitor, 'id'>): Promise<Result<void>> {
+  #request(message: DistributiveOmit<ToMonitor, 'id'>): Promise<Result<void>> {
     const thread = this.#monitor
     if (thread === undefined || this.failure) {
       return Promise.resolve(fail(this.failure ?? died('the monitor', 'the node is closed')))
@@ -308,7 +308,7 @@ export class RealNode {
       thread.on('exit', () => {
         if (client.state === 'running') this.failure ??= died(who, 'it ended')
         resolve(fail(this.failure ?? died(who, 'it ended')))
-        for (const told of client.marks.values()) told(undefined)
+        for (const resolve of client.marks.values()) resolve(undefined)
         resolveEnd()
       })
     })

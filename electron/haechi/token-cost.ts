@@ -13,7 +13,7 @@ import { median } from '#core/base/statistics.ts'
 import type { RealNodeSetup } from './node-setup.ts'
 import { RealNode } from './real-node.ts'
 
-export interface Turn {
+export interface Round {
   /** I/O/s of all clients. */
   readonly iops: number
   /** CPU time of the clients per data I/O, ns. */
@@ -30,8 +30,8 @@ export interface Loss {
 export interface TokenCost {
   readonly pairs: number
   /** Medians of the turns. */
-  readonly haechi: Turn
-  readonly bare: Turn
+  readonly haechi: Round
+  readonly bare: Round
   /** Loss of throughput. The monitor works in both turns, so this is the clients' loss. */
   readonly throughput: Loss
   /** Loss by CPU time per I/O. */
@@ -43,7 +43,7 @@ export interface TokenCost {
   readonly violations: readonly string[]
 }
 
-const TURN_MS = 25
+const ROUND_MS = 25
 const WARM_UP_TURNS = 20
 /** I/O/s; a report counts to 2^28. */
 const BEYOND = 50_000_000
@@ -68,8 +68,8 @@ export async function tokenCost(setup: RealNodeSetup, ms: number): Promise<Resul
   haechi.value.pause(true)
   const nodes: Pair<RealNode> = { haechi: haechi.value, bare: bare.value }
   const began = { at: performance.now(), cpuNs: (await nodes.haechi.mark()).monitorCpuNs }
-  const pairs: Pair<Turn>[] = []
-  for (let i = -WARM_UP_TURNS; i < Math.max(1, ms / TURN_MS); i++) {
+  const pairs: Pair<Round>[] = []
+  for (let i = -WARM_UP_TURNS; i < Math.max(1, ms / ROUND_MS); i++) {
     const both = await pairOf(nodes, i % 2 === 0)
     if (i >= 0) pairs.push(both)
   }
@@ -86,18 +86,18 @@ interface Pair<T> {
 }
 
 /** The order alternates between pairs. */
-async function pairOf({ haechi, bare }: Pair<RealNode>, isBareFirst: boolean): Promise<Pair<Turn>> {
+async function pairOf({ haechi, bare }: Pair<RealNode>, isBareFirst: boolean): Promise<Pair<Round>> {
   if (isBareFirst) {
-    const first = await turnOf(bare)
-    return { bare: first, haechi: await turnOf(haechi) }
+    const first = await measureRound(bare)
+    return { bare: first, haechi: await measureRound(haechi) }
   }
-  return { haechi: await turnOf(haechi), bare: await turnOf(bare) }
+  return { haechi: await measureRound(haechi), bare: await measureRound(bare) }
 }
 
-async function turnOf(node: RealNode): Promise<Turn> {
+async function measureRound(node: RealNode): Promise<Round> {
   node.pause(false)
   const from = await node.mark()
-  await sleep(TURN_MS)
+  await sleep(ROUND_MS)
   const to = await node.mark()
   node.pause(true)
   let iops = 0
@@ -113,15 +113,15 @@ async function turnOf(node: RealNode): Promise<Turn> {
   return { iops, cpuNsPerIo: cpuNs / completed }
 }
 
-function costOf(pairs: readonly Pair<Turn>[], monitorCpu: number, violations: readonly string[]): TokenCost {
-  const turn = (of: (pair: Pair<Turn>) => Turn): Turn => ({
+function costOf(pairs: readonly Pair<Round>[], monitorCpu: number, violations: readonly string[]): TokenCost {
+  const medianOf = (of: (pair: Pair<Round>) => Round): Round => ({
     iops: median(pairs.map((p) => of(p).iops)),
     cpuNsPerIo: median(pairs.map((p) => of(p).cpuNsPerIo)),
   })
   return {
     pairs: pairs.length,
-    haechi: turn((p) => p.haechi),
-    bare: turn((p) => p.bare),
+    haechi: medianOf((p) => p.haechi),
+    bare: medianOf((p) => p.bare),
     monitorCpu,
     violations,
     throughput: lossOf(pairs.map(({ haechi, bare }) => haechi.iops / bare.iops)),
@@ -130,8 +130,8 @@ function costOf(pairs: readonly Pair<Turn>[], monitorCpu: number, violations: re
   }
 }
 
-function lossOf(kept: readonly number[]): Loss {
-  const lost = kept.map((share) => 100 * (1 - share)).toSorted((a, b) => a - b)
+function lossOf(ratios: readonly number[]): Loss {
+  const lost = ratios.map((share) => 100 * (1 - share)).toSorted((a, b) => a - b)
   const at = (q: number): number => lost[Math.min(lost.length - 1, Math.floor(lost.length * q))] ?? NaN
   return { median: median(lost), from: at(0.25), to: at(0.75) }
 }

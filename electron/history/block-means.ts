@@ -14,7 +14,7 @@ export class BlockMeans {
   #keys = new Uint32Array(64)
   /** Number of instants that name each series. */
   #named = new Uint32Array(64)
-  /** By series, then column. */
+  /** Sums by series, then column. */
   #sums: Float64Array
   #gaps: Uint32Array
   /** Keys of the previous block: nearly every block has the same series as the one before it, also across intervals. */
@@ -75,9 +75,9 @@ export class BlockMeans {
       for (let i = 0; i < n; i++) {
         const slot = slots[i] as number
         const sum = this.#sums[slot * width + c] as number
-        const whole = this.#kind === KINDS.jobs ? this.#instants : (this.#named[slot] as number)
+        const instants = this.#kind === KINDS.jobs ? this.#instants : (this.#named[slot] as number)
         // 0/0 is NaN, a gap.
-        out[i] = isLast ? sum : sum / (whole - (this.#gaps[slot * width + c] as number))
+        out[i] = isLast ? sum : sum / (instants - (this.#gaps[slot * width + c] as number))
       }
     }
     const packed = pack(this.#kind, { n, keys, columns })

@@ -21,7 +21,7 @@ export interface Extent {
 type Row = [atMs: number, n: number, lead: Buffer, rest: Buffer]
 
 /** SQLite takes integers; a span may be unbounded. */
-const whole = (ms: number): number =>
+const integer = (ms: number): number =>
   Math.round(Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, ms)))
 
 export class BlockReader {
@@ -70,45 +70,45 @@ export class BlockReader {
   }
 
   /** First and last instant with data in any tier. */
-  kept(): Extent | undefined {
+  fullExtent(): Extent | undefined {
     const all = TIERS.flatMap((t) => this.extent(tierNumber(t)) ?? [])
     if (all.length === 0) return undefined
     return { fromMs: Math.min(...all.map((e) => e.fromMs)), toMs: Math.max(...all.map((e) => e.toMs)) }
   }
 
   tierFor(fromMs: number, toMs: number, points: number): TierId {
-    const kept = this.kept()
+    const stored = this.fullExtent()
     let coarsest: TierId = 'raw'
     for (const tier of TIERS) {
       const number = tierNumber(tier)
       const extent = this.extent(number)
-      if (!kept || !extent) continue
+      if (!stored || !extent) continue
       coarsest = tier
       // An interval of a coarser tier starts before the sample it is made of.
       const slackMs = Math.max(...TIERS.map((t) => stepOf(tierNumber(t))))
-      if (extent.fromMs - slackMs > Math.max(fromMs, kept.fromMs)) continue
+      if (extent.fromMs - slackMs > Math.max(fromMs, stored.fromMs)) continue
       if (this.count(number, fromMs, toMs, points + 1) <= points) return tier
     }
     return coarsest
   }
 
   instants(tier: number, fromMs: number, toMs: number): Float64Array {
-    return Float64Array.from(this.#instants.all(this.#cluster, tier, whole(fromMs), whole(toMs)) as number[])
+    return Float64Array.from(this.#instants.all(this.#cluster, tier, integer(fromMs), integer(toMs)) as number[])
   }
 
   /** Number of instants in [fromMs, toMs], at most `limit`; Infinity, which SQLite does not take, means all. */
   count(tier: number, fromMs: number, toMs: number, limit: number): number {
-    return Number(this.#count.get(this.#cluster, tier, whole(fromMs), whole(toMs), Math.min(limit, 2 ** 31)))
+    return Number(this.#count.get(this.#cluster, tier, integer(fromMs), integer(toMs), Math.min(limit, 2 ** 31)))
   }
 
   /** Nearest instant before or after another one. */
   beside(tier: number, atMs: number, direction: 'before' | 'after'): number | undefined {
     const statement = direction === 'before' ? this.#before : this.#after
-    return statement.get(this.#cluster, tier, whole(atMs)) as number | undefined
+    return statement.get(this.#cluster, tier, integer(atMs)) as number | undefined
   }
 
   one(kind: Exclude<Kind, 2>, tier: number, atMs: number): Block | undefined {
-    const row = this.#one.get(this.#cluster, kind, tier, whole(atMs)) as Row | undefined
+    const row = this.#one.get(this.#cluster, kind, tier, integer(atMs)) as Row | undefined
     return row && this.#blockOf(kind, row)
   }
 
@@ -116,8 +116,8 @@ export class BlockReader {
   *between(kind: Kind, tier: number, fromMs: number, toMs: number): Generator<Block, void, void> {
     const page = kind === KINDS.cluster ? this.#sumsPage : this.#page
     const of = kind === KINDS.cluster ? [this.#cluster, tier] : [this.#cluster, kind, tier]
-    for (let from = whole(fromMs); ;) {
-      const rows = page.all(...of, from, whole(toMs)) as Row[]
+    for (let from = integer(fromMs); ;) {
+      const rows = page.all(...of, from, integer(toMs)) as Row[]
       for (const row of rows) {
         const block = this.#blockOf(kind, row)
         if (block) yield block
@@ -135,7 +135,7 @@ export class BlockReader {
     toMs: number,
     take: (atMs: number, keys: Uint32Array, rpcs: Float32Array) => void,
   ): void {
-    const rows = this.#lead.iterate(this.#cluster, KINDS.jobs, tier, whole(fromMs), whole(toMs))
+    const rows = this.#lead.iterate(this.#cluster, KINDS.jobs, tier, integer(fromMs), integer(toMs))
     for (const [atMs, n, lead] of rows as Iterable<[number, number, Buffer]>) {
       const head = unpackLead(n, lead)
       if (head && this.#isForeign && !isSound(head.keys, [head.first])) continue
@@ -147,7 +147,7 @@ export class BlockReader {
    * Visits the cluster sums at every instant of a span, columns by position; as above, nothing may be written before it returns.
    */
   eachSums(tier: number, fromMs: number, toMs: number, take: (atMs: number, data: Buffer) => void): void {
-    const rows = this.#sums.iterate(this.#cluster, tier, whole(fromMs), whole(toMs))
+    const rows = this.#sums.iterate(this.#cluster, tier, integer(fromMs), integer(toMs))
     for (const [atMs, data] of rows as Iterable<[number, Buffer]>) {
       if (data.length !== SUMS_BYTES) continue
       if (this.#isForeign) {

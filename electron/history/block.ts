@@ -15,7 +15,7 @@ export const RECORD = JOB_COLUMNS.indexOf('record')
 export const RECORD_REST = JOB_COLUMNS.indexOf('recordRest')
 
 /** The only key of a block of sums. */
-export const WHOLE = 0
+export const TOTALS_KEY = 0
 
 /** Contents of a block; arrays may be longer than `n`, keys in any order. */
 export interface Columns {
@@ -81,21 +81,21 @@ export function pack(kind: Kind, { n, keys, columns }: Columns): Packed {
 
 /** Typed-array views need aligned offsets. */
 const aligned = (data: Buffer): Buffer => {
-  const own = swapped(data)
-  return own.byteOffset % 4 === 0 ? own : Buffer.from(new Uint8Array(own).buffer)
+  const bytes = swapped(data)
+  return bytes.byteOffset % 4 === 0 ? bytes : Buffer.from(new Uint8Array(bytes).buffer)
 }
 
 /** Zeros in place of an omitted column. */
 let zeros = new Float32Array(1024)
-const NO_KEYS = new Uint32Array([WHOLE])
+const NO_KEYS = new Uint32Array([TOTALS_KEY])
 
 /** Reads the keys and first column of a block; undefined if the bytes are not valid. */
 export function unpackLead(n: number, lead: Buffer): { keys: Uint32Array; first: Float32Array } | undefined {
   if (lead.length !== 8 * n) return undefined
-  const own = aligned(lead)
+  const bytes = aligned(lead)
   return {
-    keys: new Uint32Array(own.buffer, own.byteOffset, n),
-    first: new Float32Array(own.buffer, own.byteOffset + 4 * n, n),
+    keys: new Uint32Array(bytes.buffer, bytes.byteOffset, n),
+    first: new Float32Array(bytes.buffer, bytes.byteOffset + 4 * n, n),
   }
 }
 
@@ -104,18 +104,18 @@ export function unpack(kind: Kind, atMs: number, { n, lead, rest }: Packed): Blo
   const width = WIDTH[kind]
   if (kind === KINDS.cluster) {
     if (lead.length !== 4 * width) return undefined
-    const own = aligned(lead)
-    const columns = Array.from({ length: width }, (_, c) => new Float32Array(own.buffer, own.byteOffset + 4 * c, 1))
+    const bytes = aligned(lead)
+    const columns = Array.from({ length: width }, (_, c) => new Float32Array(bytes.buffer, bytes.byteOffset + 4 * c, 1))
     return { atMs, keys: NO_KEYS, columns }
   }
   const head = unpackLead(n, lead)
-  const whole = rest.length === 4 * n * (width - 1)
+  const length = rest.length === 4 * n * (width - 1)
   const isPlain = kind === KINDS.jobs && rest.length === 4 * n * (width - 2)
-  if (!head || !(whole || isPlain)) return undefined
-  const own = aligned(rest)
+  if (!head || !(length || isPlain)) return undefined
+  const bytes = aligned(rest)
   const columns = [head.first]
   for (let c = 1; c < width; c++) {
-    if (whole || c < RECORD_REST) columns.push(new Float32Array(own.buffer, own.byteOffset + 4 * n * (c - 1), n))
+    if (length || c < RECORD_REST) columns.push(new Float32Array(bytes.buffer, bytes.byteOffset + 4 * n * (c - 1), n))
     else {
       if (zeros.length < n) zeros = new Float32Array(n)
       columns.push(zeros.subarray(0, n))

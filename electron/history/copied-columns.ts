@@ -8,7 +8,7 @@ import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
 import type { NameKind } from '#core/snapshot/notebook.ts'
 import type { Redactor } from '#core/snapshot/redactor.ts'
 import { readBins } from './io-table.ts'
-import { packFrame, unpackFrame } from './kept-frames.ts'
+import { packFrame, unpackFrame } from './stored-frames.ts'
 
 export type Value = string | number | null | Buffer
 
@@ -24,13 +24,14 @@ const text =
     typeof value === 'string' && value !== '' ? of(value, r) : ''
 
 const name = (kind: NameKind): Treat => text((v, r) => r.name(kind, v))
-const prose = text((v, r) => r.text(v))
+const free = text((v, r) => r.text(v))
+const prose = text((v, r) => r.prose(v))
 const conditions = text((v, r) => r.conditions(v))
 const empty: Treat = () => ''
 
 /** One of a fixed set of words; anything else may be user text. */
-function word(...words: readonly string[]): Treat {
-  const known = new Set(words)
+function enumerated(...values: readonly string[]): Treat {
+  const known = new Set(values)
   return text((v, r) => (known.has(v) ? v : r.text(v)))
 }
 
@@ -63,9 +64,9 @@ const frame: Treat = (value, r) => {
   return read === undefined ? undefined : packFrame(r.json(read))
 }
 
-const kind = word('LIVE', 'EMULATED')
+const kind = enumerated('LIVE', 'EMULATED')
 
-/** By table, then column, in the order of the table. */
+/** Column copiers by table, then column, in the order of the table. */
 export const COPIED = {
   cluster: { id: AS_IT_IS, kind, name: name('cluster') },
   source: {
@@ -93,7 +94,7 @@ export const COPIED = {
     id: AS_IT_IS,
     source: AS_IT_IS,
     server: name('host'),
-    queue: word('reg', 'hp'),
+    queue: enumerated('reg', 'hp'),
     cpt: AS_IT_IS,
     position: AS_IT_IS,
     name: name('rule'),
@@ -106,7 +107,7 @@ export const COPIED = {
     source: AS_IT_IS,
     target: AS_IT_IS,
     at_ms: AS_IT_IS,
-    controller: prose,
+    controller: free,
     budget: AS_IT_IS,
     allocations,
   },
@@ -116,18 +117,18 @@ export const COPIED = {
     target: AS_IT_IS,
     lender: AS_IT_IS,
     borrower: AS_IT_IS,
-    kind: word('lend', 'reclaim'),
+    kind: enumerated('lend', 'reclaim'),
     tokens: AS_IT_IS,
   },
   event: {
     id: AS_IT_IS,
     source: AS_IT_IS,
     at_ms: AS_IT_IS,
-    kind: word(...markKind.options),
-    level: word(...level.options),
-    subject: prose,
+    kind: enumerated(...markKind.options),
+    level: enumerated(...level.options),
+    subject: free,
     text: prose,
-    place: prose,
+    place: free,
   },
   ldlm_namespace: { id: AS_IT_IS, source: AS_IT_IS, node: name('host'), name: name('target') },
   ldlm_sample: {
@@ -147,7 +148,7 @@ export const COPIED = {
   service_timeout: {
     cluster: AS_IT_IS,
     node: name('host'),
-    service: word(...SERVICE_NAMES),
+    service: enumerated(...SERVICE_NAMES),
     cpt: AS_IT_IS,
     at_ms: AS_IT_IS,
     current: AS_IT_IS,
@@ -158,7 +159,7 @@ export const COPIED = {
   kept_frame: {
     id: AS_IT_IS,
     cluster: AS_IT_IS,
-    view: word('locks', 'metadata', 'tokens'),
+    view: enumerated('locks', 'metadata', 'tokens'),
     at_ms: AS_IT_IS,
     data: frame,
   },
@@ -170,7 +171,7 @@ export const COPIED = {
     from_ms: AS_IT_IS,
     to_ms: AS_IT_IS,
     samples: AS_IT_IS,
-    reason: word('retention', 'quota', 'disk'),
+    reason: enumerated('retention', 'quota', 'disk'),
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Treat | typeof AS_IT_IS>>>>
 

@@ -7,7 +7,7 @@ import type { BlockReader } from './block-reader.ts'
 import { BlockTable } from './block-table.ts'
 import { KINDS, pack, unpack, type Columns, type Kind, type Packed } from './block.ts'
 import type { Copy } from './copy-rows.ts'
-import { beginOf, type Fit } from './fit.ts'
+import { beginOf, type FittedDetail } from './fit-to-limits.ts'
 import { KeySet } from './key-set.ts'
 import { OtherJobsSum } from './other-jobs-sum.ts'
 import type { Block } from './reader.ts'
@@ -35,7 +35,7 @@ interface Stream {
 
 export interface CopyBlocksOptions {
   /** undefined: copy everything unchanged. */
-  readonly fit?: Fit | undefined
+  readonly fit?: FittedDetail | undefined
   /** Set to compute means of ten seconds that the source has not made yet. */
   readonly isRolled?: boolean
 }

@@ -130,7 +130,7 @@ export async function copyTimedRows(copy: Copy, thin?: Thinning): Promise<void> 
   const { cluster, span } = copy
   const width = Math.max(PIECE_LEAST_MS, Math.ceil((span.toMs - span.fromMs) / PIECES))
   const within = 'at_ms >= ? AND at_ms < ?'
-  const own = `WHERE source IN (SELECT id FROM source WHERE cluster_id = ?) AND ${within}`
+  const ofCluster = `WHERE source IN (SELECT id FROM source WHERE cluster_id = ?) AND ${within}`
   const spaces = 'SELECT id FROM ldlm_namespace WHERE source IN (SELECT id FROM source WHERE cluster_id = ?)'
   /** First row of each `ms` per series; applied to its own output it selects the same rows. */
   const firstOf = (table: string, by: string, where: string, ms: number): string =>
@@ -139,18 +139,18 @@ export async function copyTimedRows(copy: Copy, thin?: Thinning): Promise<void> 
     const values = [cluster, from, Math.min(from + width, span.toMs)]
     const twice = thin ? [...values, ...values] : values
     copyRows(copy, 'decision', {
-      where: thin ? firstOf('decision', 'source, target', own, thin.decisionsMs) : own,
+      where: thin ? firstOf('decision', 'source, target', ofCluster, thin.decisionsMs) : ofCluster,
       values: twice,
       order: 'source, target, at_ms',
     })
     if (thin?.withoutMoves !== true) {
       copyRows(copy, 'adaptbf_moves', {
-        where: own,
+        where: ofCluster,
         values,
         order: 'source, at_ms, target, lender, borrower, kind',
       })
     }
-    copyRows(copy, 'event', { where: own, values, order: 'id' })
+    copyRows(copy, 'event', { where: ofCluster, values, order: 'id' })
     copyRows(copy, 'ldlm_sample', {
       where: `WHERE namespace IN (${spaces}) AND ${within}`,
       values,

@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { CsvQuery } from '#core/api/history.ts'
-import { csvParts, csvText, textCell } from './csv.ts'
+import { csvParts, csvText, sevenDigits } from './csv.ts'
 import type { History } from './history.ts'
 import { readHere } from '#tests/kits/electron/foreign/in-process.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
@@ -160,19 +161,6 @@ it('comes in parts of bounded size, also a hundred thousand rows, and every even
   history.close()
 })
 
-it('quotes only what must be', () => {
-  expect(['a', 'a b', 'a,b', 'a"b', ' a', '', '=a', 'a=b'].map(textCell)).toEqual([
-    'a',
-    'a b',
-    '"a,b"',
-    '"a""b"',
-    '" a"',
-    '',
-    "'=a",
-    'a=b',
-  ])
-})
-
 it('without a resolution named it is of the finest that is kept, with every instant of it', () => {
   const file = newFile()
   const history = openAt(file)
@@ -199,4 +187,34 @@ it('of a nearly empty range takes no longer than its samples', () => {
   const rows = parse(textOf(history, query('cluster', { fromMs: 0, toMs: 8.64e15, tier: 'raw' })))
   expect(rows.slice(1).map((r) => r[0])).toEqual([NOW, NOW + 1000].map((at) => new Date(at).toISOString()))
   history.close()
+})
+
+const byPrecision = (v: number): string => (Number.isNaN(v) ? '' : String(Number(v.toPrecision(7))))
+
+it('figures have seven digits, as by toPrecision', () => {
+  const near = fc.tuple(fc.integer({ min: -7, max: 16 }), fc.integer({ min: -40, max: 40 })).map(([e, k]) => {
+    const bits = new Uint32Array(Float32Array.of(10 ** e).buffer)
+    return new Float32Array(Uint32Array.of((bits[0] as number) + k).buffer)[0] as number
+  })
+  const halves = fc.integer({ min: -2e9, max: 2e9 }).map((n) => Math.fround(n / 2))
+  for (const values of [fc.float(), near, halves, fc.double()]) {
+    fc.assert(
+      fc.property(values, (v) => {
+        expect(sevenDigits(v)).toBe(byPrecision(v))
+      }),
+      { numRuns: 2_000 },
+    )
+  }
+})
+
+it('a gap is nothing, a zero of either sign is 0', () => {
+  expect([undefined, NaN, 0, -0, -2.5, 8_388_609, 123_456_789].map(sevenDigits)).toEqual([
+    '',
+    '',
+    '0',
+    '0',
+    '-2.5',
+    '8388609',
+    '123456800',
+  ])
 })

@@ -4,11 +4,11 @@
  * formula is prefixed with an apostrophe.
  */
 import type { CsvQuery, GroupBy, TierId } from '#core/api/history.ts'
+import { csvCell } from '#core/base/csv-cell.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { BRW_KEPT, type BrwKept } from '#core/lustre/brw-stats.ts'
+import { BRW_STORED, type BrwStored } from '#core/lustre/brw-stats.ts'
 import { recordAt } from './one-series.ts'
-import { CLUSTER_COLUMNS, JOB_COLUMNS, type Block, type HistoryReader, type KeptJob } from './reader.ts'
-import { sevenDigits } from './seven-digits.ts'
+import { CLUSTER_COLUMNS, JOB_COLUMNS, type Block, type HistoryReader, type HistoryJob } from './reader.ts'
 
 export interface CsvPart {
   readonly text: string
@@ -28,23 +28,52 @@ const JOBS_MAX = 50_000
 
 type Cell = string | number | null
 
-const FORMULA = /^[\s\0]*[=+\-@\t\r\n＝＋－＠]/
-const NEEDS_QUOTES = /[",\r\n\t\0]|^\s|\s$/
-
-/** Quotes untrusted text as one cell. */
-export function textCell(text: string): string {
-  const safe = FORMULA.test(text) ? `'${text}` : text
-  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
-
 const cell = (v: Cell): string => {
   if (v === null) return ''
-  return typeof v === 'number' ? String(v) : textCell(v)
+  return typeof v === 'number' ? String(v) : csvCell(v)
 }
 
 const isoOf = (ms: number): string => {
   const date = new Date(ms)
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()
+}
+
+const POWERS_OF_10 = Float64Array.from({ length: 16 }, (_, i) => 10 ** i)
+/** Range of values that are rounded without toPrecision. */
+const ROUNDED_MIN = 1e-6
+const ROUNDED_MAX = 1e15
+/** From this value on, single precision has only integers. */
+const INTEGERS_MIN = 2 ** 23
+
+/** Seven digits of a positive single-precision value in [ROUNDED_MIN, ROUNDED_MAX). */
+function rounded(v: number): number {
+  if (v >= INTEGERS_MIN) {
+    if (v < 1e7) return v
+    let drop = 1
+    while (v >= (POWERS_OF_10[7 + drop] as number)) drop++
+    const unit = POWERS_OF_10[drop] as number
+    const rest = v % unit
+    return rest * 2 >= unit ? v - rest + unit : v - rest
+  }
+  // At most 24 bits by at most 29 of a power of five: the product is exact, and so is the rounding.
+  let keep = 6
+  if (v >= 1) while (v >= (POWERS_OF_10[7 - keep] as number)) keep--
+  else for (let w = v; w < 1; keep++) w = v * (POWERS_OF_10[keep - 5] as number)
+  const scale = POWERS_OF_10[keep] as number
+  return Math.floor(v * scale + 0.5) / scale
+}
+
+/**
+ * Formats a number with the seven digits of a Float32: same result as toPrecision, in a third of the time.
+ *
+ * @param v  single-precision value; other values are rounded by toPrecision. A gap, NaN or undefined, is ''.
+ */
+export function sevenDigits(v: number | undefined): string {
+  if (v === undefined || v !== v) return ''
+  if (v === 0) return '0'
+  const size = Math.abs(v)
+  if (!(size >= ROUNDED_MIN && size < ROUNDED_MAX) || Math.fround(v) !== v) return String(Number(v.toPrecision(7)))
+  return String(v < 0 ? -rounded(size) : rounded(size))
 }
 
 /** Cells, or a row that is already text, for the many rows of jobs and targets. */
@@ -84,7 +113,7 @@ function* jobRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
   }
 }
 
-const NAMES: Readonly<Record<Exclude<GroupBy, 'job'>, (j: KeptJob | undefined) => string>> = {
+const NAMES: Readonly<Record<Exclude<GroupBy, 'job'>, (j: HistoryJob | undefined) => string>> = {
   user: (j) => j?.user ?? '',
   account: (j) => j?.account ?? '',
   exe: (j) => j?.exe ?? '',
@@ -108,13 +137,13 @@ function* groupRows(reader: HistoryReader, tier: TierId, q: CsvQuery, by: Exclud
   for (const b of reader.jobsBetween(tier, q.fromMs, q.toMs - 1)) {
     const time = isoOf(b.atMs)
     for (const [name, [jobs, ...rates]] of groupsOf(b, (key) => NAMES[by](job(key)))) {
-      yield [time, textCell(name), jobs ?? 0, ...rates.map(sevenDigits)].join(',')
+      yield [time, csvCell(name), jobs ?? 0, ...rates.map(sevenDigits)].join(',')
     }
   }
 }
 
 function* targetRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
-  const targets = new Map(reader.allTargets().map((t) => [t.key, `${textCell(t.target)},${textCell(t.node)}`]))
+  const targets = new Map(reader.allTargets().map((t) => [t.key, `${csvCell(t.target)},${csvCell(t.node)}`]))
   for (const b of reader.targetsBetween(tier, q.fromMs, q.toMs - 1)) {
     const time = isoOf(b.atMs)
     for (let i = 0; i < b.keys.length; i++) {
@@ -144,12 +173,12 @@ function* eventRows(reader: HistoryReader, q: CsvQuery): Rows {
     let limit = PAGE
     let page = reader.events(q.fromMs - 1, to, limit)
     while (page.length === limit && page.at(-1)?.atMs === to) page = reader.events(q.fromMs - 1, to, (limit *= 2))
-    const isWhole = page.length < limit
+    const isLastPage = page.length < limit
     const end = page.at(-1)?.atMs ?? to
     for (const m of page) {
-      if (isWhole || m.atMs > end) yield [isoOf(m.atMs), m.kind, m.level, m.subject, m.where, m.text]
+      if (isLastPage || m.atMs > end) yield [isoOf(m.atMs), m.kind, m.level, m.subject, m.where, m.text]
     }
-    if (isWhole) return
+    if (isLastPage) return
     to = end
   }
 }
@@ -164,14 +193,14 @@ function* ruleRows(reader: HistoryReader, q: CsvQuery): Rows {
 /** One row per bin; empty bins have none. */
 function* diskRows(reader: HistoryReader, q: CsvQuery): Rows {
   for (const { atMs, target, seconds, bins } of reader.brwBetween(q.fromMs, q.toMs - 1)) {
-    for (const quantity of BRW_KEPT) {
+    for (const quantity of BRW_STORED) {
       for (const [upper, reads, writes] of bins[quantity] ?? []) {
         yield [isoOf(atMs), target, seconds, DISK_QUANTITIES[quantity], upper, reads, writes]
       }
     }
   }
 }
-const DISK_QUANTITIES: Readonly<Record<BrwKept, string>> = {
+const DISK_QUANTITIES: Readonly<Record<BrwStored, string>> = {
   sizeBytes: 'size_bytes',
   timeMs: 'time_ms',
   inFlight: 'in_flight',
@@ -239,9 +268,9 @@ function progressOf(
   reader: HistoryReader,
   { fromMs, toMs, what }: CsvQuery,
 ): (row: readonly Cell[] | string) => number {
-  const kept = reader.kept()
-  const from = Math.max(fromMs, kept?.fromMs ?? fromMs)
-  const to = Math.min(toMs, kept?.toMs ?? toMs)
+  const extent = reader.extent()
+  const from = Math.max(fromMs, extent?.fromMs ?? fromMs)
+  const to = Math.min(toMs, extent?.toMs ?? toMs)
   let done = 0
   return (row) => {
     const at = Date.parse(typeof row === 'string' ? row.slice(0, ISO_LENGTH) : String(row[0]))
@@ -271,9 +300,9 @@ export function* csvText(reader: HistoryReader, query: CsvQuery): Generator<CsvP
 
 /** The same as a stream that yields to the event loop between parts. Failures: CSV_EMPTY if the span has no data. */
 export function csvParts(reader: HistoryReader, query: CsvQuery): Result<AsyncGenerator<CsvPart, void, void>> {
-  const kept = reader.kept()
+  const extent = reader.extent()
   const hasRows = query.what !== 'jobs' && query.what !== 'targets' && query.what !== 'cluster'
-  if (!hasRows && (!kept || kept.toMs < query.fromMs || kept.fromMs >= query.toMs)) {
+  if (!hasRows && (!extent || extent.toMs < query.fromMs || extent.fromMs >= query.toMs)) {
     return fail({
       code: 'CSV_EMPTY',
       what: 'No CSV was written',

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import type { Span } from '#core/api/history.ts'
 import { BlockReader } from './block-reader.ts'
 import type { Copy } from './copy-rows.ts'
-import { beginOf } from './fit.ts'
+import { beginOf } from './fit-to-limits.ts'
 import { cadenceOf, missingFrom } from './parts.ts'
 import type { Reduction } from './reduction.ts'
 import { stepOf, TIER_COUNT } from './tiers.ts'
@@ -108,7 +108,7 @@ const rangeOf = ({ fromMs, toMs }: Span): string => {
 export function missingOf({ to, cluster, span }: Copy, reduction: Reduction | undefined): string[] {
   const reader = new BlockReader(to, cluster, true)
   const found: { readonly at: Span; readonly text: string }[] = []
-  const say = (at: Span, text: string, tier?: number): void => {
+  const report = (at: Span, text: string, tier?: number): void => {
     const why = reasonOf(to, at, tier)
     found.push({ at, text: `${rangeOf(at)}: ${text}${why === '' ? '' : ` (${why})`}` })
   }
@@ -117,30 +117,30 @@ export function missingOf({ to, cluster, span }: Copy, reduction: Reduction | un
   for (let tier = 0; tier < TIER_COUNT; tier++) {
     const { of, leastMs } = rangesOf(reader, span, tier)
     if (of.length === 0) continue
-    const left = without(holes, of, finest === undefined ? leastMs : 1)
+    const uncovered = without(holes, of, finest === undefined ? leastMs : 1)
     if (finest !== undefined) {
-      for (const piece of without(holes, left, 1)) {
-        const told = coveredOf(to, piece, tier)
-        if (told) say(told, `${TIER_NAMES[tier] ?? ''} and coarser only`, tier)
-        left.push(...without([piece], told ? [told] : [], 1))
+      for (const piece of without(holes, uncovered, 1)) {
+        const covered = coveredOf(to, piece, tier)
+        if (covered) report(covered, `${TIER_NAMES[tier] ?? ''} and coarser only`, tier)
+        uncovered.push(...without([piece], covered ? [covered] : [], 1))
       }
     }
     finest ??= tier
-    holes = joined(left)
+    holes = joined(uncovered)
   }
-  for (const at of holes) say(at, 'no data')
+  for (const at of holes) report(at, 'no data')
   found.sort((a, b) => a.at.fromMs - b.at.fromMs)
   const out = [
-    ...(reduction?.left ?? []).map((tier) => `Omitted for their number: ${TIER_NAMES[tier] ?? ''}`),
+    ...(reduction?.left ?? []).map((tier) => `Omitted, because there are too many: ${TIER_NAMES[tier] ?? ''}`),
     ...(finest !== undefined && finest > 0 && reduction?.left.includes(0) !== true
       ? [`Finest resolution of the range: ${TIER_NAMES[finest] ?? ''}`]
       : []),
     ...(reduction && reduction.others > 0
-      ? [`${reduction.others} jobs are one sum where not all samples fit; coarser means keep each of them`]
+      ? [`${reduction.others} jobs are aggregated in the finest resolution; coarser means are kept per job`]
       : []),
-    ...(reduction?.withoutMoves === true ? ['Moves of tokens between jobs are omitted: too many'] : []),
+    ...(reduction?.withoutMoves === true ? ['Token transfers between jobs: omitted, because there are too many'] : []),
     ...(reduction && to.prepare('SELECT 1 FROM decision LIMIT 1').get() !== undefined
-      ? ['Decisions of controllers: the first in ten seconds of each target']
+      ? ['Controller decisions: one per target in ten seconds']
       : []),
     ...found.slice(0, RANGES_MAX).map((f) => f.text),
   ]

@@ -35,6 +35,7 @@ const HIDING: Redactor = {
   name: (kind, text) => `${kind} ${hidden(text)}`,
   conditions: hidden,
   text: hidden,
+  prose: hidden,
   json: (value) => JSON.parse(hidden(JSON.stringify(value))) as unknown,
 }
 
@@ -214,8 +215,8 @@ describe('of many jobs', () => {
     const { file, facts: f } = await excerpt(few)
     expect(f).toMatchObject({ jobs: 12, jobsWhole: 2, instants: 120, tier: 'raw' })
     expect(f.missing).toEqual([
-      '10 jobs are one sum where not all samples fit; coarser means keep each of them',
-      'Decisions of controllers: the first in ten seconds of each target',
+      '10 jobs are aggregated in the finest resolution; coarser means are kept per job',
+      'Controller decisions: one per target in ten seconds',
     ])
     const here = history.reader()
     reading(file, (there) => {
@@ -346,7 +347,7 @@ describe('what is not there', () => {
     expect(f).toMatchObject({ instants: 110, tier: 'raw' })
   })
 
-  it('is anything at all of one that was cancelled, whenever that was', async () => {
+  it('is anything at all of one that was canceled, whenever that was', async () => {
     const steps: number[] = []
     await excerpt({ ...FIT, progress: (done) => steps.push(done) })
     expect(steps.length).toBeGreaterThan(3)

@@ -10,11 +10,11 @@ import { BlockReader } from './block-reader.ts'
 import { copyBlocks, type CopiedSamples } from './copy-blocks.ts'
 import { copyFacts, copyJobs, copyTimedRows, type Copy } from './copy-rows.ts'
 import { missingOf } from './excerpt-missing.ts'
-import { chooseFit, thinningOf, type Fit } from './fit.ts'
+import { fitToLimits, thinningOf, type FittedDetail } from './fit-to-limits.ts'
 import { KeySet } from './key-set.ts'
 import { Refusal, writeNewFile, type NewFileMessages } from './new-file.ts'
 import { RECORDING, type RecordingFacts } from './recording-facts.ts'
-import { OTHERS_KEY, reductionOf, type Reduction } from './reduction.ts'
+import { OTHER_JOBS_KEY, reductionOf, type Reduction } from './reduction.ts'
 import { tierOf } from './tiers.ts'
 
 export interface ExcerptFacts {
@@ -24,8 +24,9 @@ export interface ExcerptFacts {
   readonly jobsWhole: number
   readonly targets: number
   readonly servers: number
-  /** Instants in the finest tier, and which tier it is. */
+  /** Number of instants in the finest tier. */
   readonly instants: number
+  /** Id of the finest tier. */
   readonly tier: string
   /** Description of what is missing and what is summed. */
   readonly missing: string[]
@@ -37,7 +38,7 @@ export interface ExcerptOptions {
   readonly detail: 'fit' | 'all'
   /** Job ids, as in the source, whose samples are kept with priority. */
   readonly keepJobs: ReadonlySet<string>
-  /** Most samples of jobs in a tier before it is reduced; JOB_SAMPLES_FIT by default. */
+  /** Most samples of jobs in a tier before it is reduced; FIT_JOB_SAMPLES_MAX by default. */
   readonly fitSamples?: number
   readonly signal?: AbortSignal | undefined
   /** Largest size in pages of 4 KiB. */
@@ -46,14 +47,14 @@ export interface ExcerptOptions {
   readonly progress?: ((done: number) => void) | undefined
 }
 
-const WORDS: NewFileMessages = {
+const MESSAGES: NewFileMessages = {
   code: 'EXCERPT',
   what: 'The excerpt was not written',
   next: 'Free space in the folder for temporary files, or choose a shorter range.',
 }
 
 const refuse = (code: string, why: string, next: string): Refusal =>
-  new Refusal(fail({ code, what: WORDS.what, why, unaffected: 'The history is unchanged.', next }))
+  new Refusal(fail({ code, what: MESSAGES.what, why, unaffected: 'The history is unchanged.', next }))
 
 const breath = (): Promise<void> => new Promise((done) => setImmediate(done))
 
@@ -78,7 +79,7 @@ export async function writeExcerpt(
   const isOne = db.readonly && !db.inTransaction
   try {
     if (isOne) db.exec('BEGIN')
-    const written = await writeNewFile(file, WORDS, o, (to) => fill(db, to, cluster, span, o))
+    const written = await writeNewFile(file, MESSAGES, o, (to) => fill(db, to, cluster, span, o))
     if (!written.ok) return written
     return ok({ bytes: written.value.bytes, ...written.value.made })
   } finally {
@@ -87,9 +88,9 @@ export async function writeExcerpt(
 }
 
 /** Describes the range of the samples. */
-function keptText(kept: { readonly fromMs: number; readonly toMs: number } | undefined): string {
+function extentText(extent: { readonly fromMs: number; readonly toMs: number } | undefined): string {
   const at = (ms: number): string => new Date(Math.round(ms)).toISOString()
-  return kept ? `: there are some from ${at(kept.fromMs)} to ${at(kept.toMs)}` : ''
+  return extent ? `: data exist from ${at(extent.fromMs)} to ${at(extent.toMs)}` : ''
 }
 
 /** Runs the steps, each with its part of the progress. */
@@ -119,14 +120,14 @@ async function fill(
   try {
     const known = copyFacts(copy)
     // A reduced source fits as it is; nothing is reduced twice.
-    const fit = o.detail === 'fit' && !before ? await chooseFit(copy, reader, o.keepJobs, o.fitSamples) : undefined
+    const fit = o.detail === 'fit' && !before ? await fitToLimits(copy, reader, o.keepJobs, o.fitSamples) : undefined
     next(0.6)
     const samples = await copyBlocks(copy, reader, { fit, isRolled: o.detail === 'fit' })
     if (!known || samples.blocks === 0) {
       throw refuse(
         'EXCERPT_EMPTY',
         'the range has no data',
-        `Choose a range that has samples${keptText(reader.kept())}.`,
+        `Choose a range that has samples${extentText(reader.fullExtent())}.`,
       )
     }
     next(0.2)
@@ -137,10 +138,10 @@ async function fill(
       o.detail === 'fit' || before
         ? reductionFrom(fit, before, samples, thin?.withoutMoves ?? before?.withoutMoves)
         : undefined
-    const others = reduction && reduction.others > 0 ? reduction.others : 0
+    const summedJobs = reduction && reduction.others > 0 ? reduction.others : 0
     const sampled = jobsOf(samples).keys()
-    await copyJobs(copy, others > 0 ? sampled.filter((key) => key !== OTHERS_KEY) : sampled)
-    if (others > 0) putOthers(copy, others)
+    await copyJobs(copy, summedJobs > 0 ? sampled.filter((key) => key !== OTHER_JOBS_KEY) : sampled)
+    if (summedJobs > 0) putOtherJobs(copy, summedJobs)
     const name = o.redactor.isOn ? o.redactor.name('cluster', known.name) : known.name
     const facts: RecordingFacts & { reduction: Reduction | undefined } = {
       cluster: name,
@@ -160,14 +161,14 @@ async function fill(
 }
 
 function reductionFrom(
-  fit: Fit | undefined,
+  fit: FittedDetail | undefined,
   before: Reduction | undefined,
   samples: CopiedSamples,
   withoutMoves = false,
 ): Reduction {
-  const hasOthers = samples.jobs.some((keys) => keys.has(OTHERS_KEY))
+  const hasOtherJobs = samples.jobs.some((keys) => keys.has(OTHER_JOBS_KEY))
   return {
-    others: hasOthers ? (fit?.others ?? before?.others ?? 0) : 0,
+    others: hasOtherJobs ? (fit?.others ?? before?.others ?? 0) : 0,
     left: [...(fit?.left ?? before?.left ?? [])],
     withoutMoves,
   }
@@ -180,13 +181,13 @@ function jobsOf({ jobs }: CopiedSamples): KeySet {
 }
 
 /** Adds the job that represents the others; a job that already has that name keeps it. */
-function putOthers({ to, cluster, span }: Copy, others: number): void {
+function putOtherJobs({ to, cluster, span }: Copy, count: number): void {
   const isTaken = to.prepare('SELECT 1 FROM job WHERE cluster = ? AND job_id = ?')
-  const plain = `(${others} other jobs)`
+  const plain = `(${count} other jobs)`
   let name = plain
   for (let i = 2; isTaken.get(cluster, name) !== undefined; i++) name = `${plain} ${i}`
   to.prepare('INSERT INTO job VALUES (?, ?, ?, ?, ?, ?, NULL, ?, ?)').run(
-    ...[OTHERS_KEY, cluster, name, '', '', '', span.fromMs, span.toMs],
+    ...[OTHER_JOBS_KEY, cluster, name, '', '', '', span.fromMs, span.toMs],
   )
 }
 
@@ -200,16 +201,17 @@ function factsOf(copy: Copy, samples: CopiedSamples, reduction: Reduction | unde
     0,
     counts.findIndex((n) => n > 0),
   )
-  const others = reduction && reduction.others > 0 ? 1 : 0
-  const jobs = jobsOf(samples).size - others
-  const whole = (samples.jobs[finest]?.size ?? 0) - (others === 1 && samples.jobs[finest]?.has(OTHERS_KEY) ? 1 : 0)
+  const otherRows = reduction && reduction.others > 0 ? 1 : 0
+  const jobs = jobsOf(samples).size - otherRows
+  const jobCount =
+    (samples.jobs[finest]?.size ?? 0) - (otherRows === 1 && samples.jobs[finest]?.has(OTHER_JOBS_KEY) ? 1 : 0)
   const keys = JSON.stringify([...samples.targets.keys()])
   const servers = to
     .prepare('SELECT count(DISTINCT node) FROM target WHERE cluster = ? AND id IN (SELECT value FROM json_each(?))')
     .pluck()
   return {
     jobs,
-    jobsWhole: whole,
+    jobsWhole: jobCount,
     targets: samples.targets.size,
     servers: Number(servers.get(cluster, keys)),
     instants: counts[finest] ?? 0,

@@ -4,14 +4,13 @@ import type { Database, Statement } from 'better-sqlite3'
 import type { TierId, ClusterMeasure, Span } from '#core/api/history.ts'
 import { BlockReader, sumOf, segmentsOf, tierOfSegments } from './block-reader.ts'
 import { KINDS } from './block.ts'
-import { gapsOf } from './gaps.ts'
 import { IoTable, type BrwSample, type TimeoutSample } from './io-table.ts'
-import { unpackFrame } from './kept-frames.ts'
+import { unpackFrame } from './stored-frames.ts'
 import { Marks } from './marks.ts'
-import { CLUSTER_COLUMNS, type HistoryReader, type KeptJob, type KeptTarget } from './reader.ts'
+import { CLUSTER_COLUMNS, type HistoryReader, type HistoryJob, type HistoryTarget } from './reader.ts'
 import { tierNumber, stepOf } from './tiers.ts'
 import { moversOf, topOf } from './top.ts'
-import { partsOf } from './parts.ts'
+import { cadenceOf, isHole, missingFrom, partsOf } from './parts.ts'
 
 /** One metric of a cluster over a span, as points of a chart. */
 function lineOf(
@@ -47,6 +46,47 @@ function lineOf(
   }
 }
 
+/** Most instants that are examined for gaps; shorter gaps are not visible in a chart of the span. */
+const INSTANTS_MAX = 10_000
+const GAPS_MAX = 1000
+/** A connection is reported as lost a little before or after the last sample. */
+const NEAR_MS = 10_000
+
+type Gap = ReturnType<HistoryReader['gaps']>[number]
+
+/** Ranges of a cluster's history without samples, with the reason as far as it is recorded. */
+function gapsOf(db: Database, cluster: number, blocks: BlockReader, fromMs: number, toMs: number): Gap[] {
+  const tier = tierNumber(blocks.tierFor(fromMs, toMs, INSTANTS_MAX))
+  const inside = blocks.instants(tier, fromMs, toMs)
+  const before = blocks.beside(tier, fromMs, 'before')
+  const after = blocks.beside(tier, toMs, 'after')
+  // Instants outside the range count only as ends of a gap.
+  const instants = [...(before === undefined ? [] : [before]), ...inside, ...(after === undefined ? [] : [after])]
+  const all = Float64Array.from(instants)
+  const cadence = cadenceOf(inside.length > 1 ? inside : Float64Array.from(instants.slice(0, 1)), stepOf(tier))
+  const missing = missingFrom(cadence)
+  const begun = db.prepare('SELECT 1 FROM source WHERE cluster_id = ? AND started_ms BETWEEN ? AND ? LIMIT 1')
+  const lost = db
+    .prepare(
+      `SELECT text FROM event WHERE kind = 'lost' AND at_ms BETWEEN ? AND ?
+       AND source IN (SELECT id FROM source WHERE cluster_id = ?) ORDER BY at_ms LIMIT 1`,
+    )
+    .pluck()
+  const out: Gap[] = []
+  for (let i = 1; i < instants.length && out.length < GAPS_MAX; i++) {
+    const a = instants[i - 1] as number
+    const b = instants[i] as number
+    if (!isHole(all, i, missing)) continue
+    const from = Math.max(fromMs, a + cadence)
+    const to = Math.min(toMs, b)
+    if (to <= from) continue
+    const wasStarted = begun.get(cluster, Math.round(a), Math.round(b + NEAR_MS)) !== undefined
+    const text = lost.get(Math.round(a - NEAR_MS), Math.round(b), cluster) as string | undefined
+    out.push({ fromMs: from, toMs: to, why: wasStarted ? 'Sluice was not running' : (text ?? '').slice(0, 500) })
+  }
+  return out
+}
+
 /** Most jobs held in memory. An owner may become known later, so jobs without one are read again. */
 const JOBS_MAX = 50_000
 const NAME_MAX = 256
@@ -74,7 +114,7 @@ export class FileReader implements HistoryReader {
   readonly #blocks: BlockReader
   readonly #marks: Marks
   readonly #io: IoTable
-  readonly #jobs = new Map<number, KeptJob>()
+  readonly #jobs = new Map<number, HistoryJob>()
   readonly #job: Statement<(number | string)[]>
   readonly #jobByName: Statement<(number | string)[]>
   readonly #frame: Statement<(number | string)[]>
@@ -103,11 +143,11 @@ export class FileReader implements HistoryReader {
     )
   }
 
-  kept(): ReturnType<HistoryReader['kept']> {
-    return this.#blocks.kept()
+  extent(): ReturnType<HistoryReader['extent']> {
+    return this.#blocks.fullExtent()
   }
 
-  keptOf(tier: TierId): ReturnType<HistoryReader['keptOf']> {
+  extentOf(tier: TierId): ReturnType<HistoryReader['extentOf']> {
     return this.#blocks.extent(tierNumber(tier))
   }
 
@@ -166,10 +206,10 @@ export class FileReader implements HistoryReader {
     return i === n ? { t, columns } : { t: t.subarray(0, i), columns: columns.map((c) => c.subarray(0, i)) }
   }
 
-  job(key: number): KeptJob | undefined {
+  job(key: number): HistoryJob | undefined {
     const known = this.#jobs.get(key)
     if (known) return known
-    const job = keptJob(this.#job.get(this.id, key) as JobRow | undefined)
+    const job = historyJob(this.#job.get(this.id, key) as JobRow | undefined)
     if (job && (job.user !== '' || job.nodes !== null)) {
       if (this.#jobs.size >= JOBS_MAX) this.#jobs.clear()
       this.#jobs.set(key, job)
@@ -177,30 +217,31 @@ export class FileReader implements HistoryReader {
     return job
   }
 
-  jobByName(jobId: string): KeptJob | undefined {
-    return keptJob(this.#jobByName.get(this.id, jobId) as JobRow | undefined)
+  jobByName(jobId: string): HistoryJob | undefined {
+    return historyJob(this.#jobByName.get(this.id, jobId) as JobRow | undefined)
   }
 
-  findJobs(words: readonly string[], limit: number): readonly KeptJob[] {
-    const tests = words.map(() => "AND job_id || ' ' || user || ' ' || account LIKE ? ESCAPE '\\'").join(' ')
-    const patterns = words.map((word) => `%${word.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`)
+  findJobs(terms: readonly string[], limit: number): readonly HistoryJob[] {
+    const tests = terms.map(() => "AND job_id || ' ' || user || ' ' || account LIKE ? ESCAPE '\\'").join(' ')
+    const patterns = terms.map((term) => `%${term.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`)
     const rows = this.#db
       .prepare(
         `SELECT id, job_id, user, account, exe, nodes, first_ms FROM job
           WHERE cluster = ? AND id > (SELECT max(id) FROM job) - ${SEARCHED_MAX} ${tests} ORDER BY id DESC LIMIT ?`,
       )
       .all(this.id, ...patterns, limit) as JobRow[]
-    return rows.flatMap((row) => keptJob(row) ?? [])
+    return rows.flatMap((row) => historyJob(row) ?? [])
   }
 
-  target(key: number): KeptTarget | undefined {
-    return this.#db.prepare(`SELECT ${TARGET} WHERE cluster = ? AND id = ?`).get(this.id, key) as KeptTarget | undefined
+  target(key: number): HistoryTarget | undefined {
+    return this.#db.prepare(`SELECT ${TARGET} WHERE cluster = ? AND id = ?`).get(this.id, key) as
+      HistoryTarget | undefined
   }
 
-  allTargets(): readonly KeptTarget[] {
+  allTargets(): readonly HistoryTarget[] {
     return this.#db
       .prepare(`SELECT ${TARGET} WHERE cluster = ? ORDER BY name LIMIT ${TARGETS_MAX}`)
-      .all(this.id) as KeptTarget[]
+      .all(this.id) as HistoryTarget[]
   }
 
   line(...[measure, span, points]: Parameters<HistoryReader['line']>): ReturnType<HistoryReader['line']> {
@@ -235,8 +276,12 @@ export class FileReader implements HistoryReader {
     return this.#marks.events(fromMs, toMs, limit)
   }
 
+  mainEvents(fromMs: number, toMs: number, limit: number): ReturnType<HistoryReader['mainEvents']> {
+    return this.#marks.mainEvents(fromMs, toMs, limit)
+  }
+
   eventBeside(atMs: number, direction: 'next' | 'previous'): number | undefined {
-    return this.#marks.beside(atMs, direction)
+    return this.#marks.eventBeside(atMs, direction)
   }
 
   gaps(fromMs: number, toMs: number): ReturnType<HistoryReader['gaps']> {
@@ -257,7 +302,7 @@ export class FileReader implements HistoryReader {
 /** Truncates names to the length that Sluice writes; a file of another origin may hold longer ones. */
 const short = (name: string): string => name.slice(0, NAME_MAX)
 
-const keptJob = (r: JobRow | undefined): KeptJob | undefined =>
+const historyJob = (r: JobRow | undefined): HistoryJob | undefined =>
   r && {
     key: r.id,
     jobId: short(r.job_id),

@@ -175,7 +175,7 @@ describe('the audit of an emulated source', () => {
   const tick = (history: History, atMs: number): void =>
     history.record(atMs, [], [], () => ({ jobId: '', user: '', account: '', nodes: null }))
 
-  it('is cut after an hour, goes on in its chain, and leaves the live one alone', () => {
+  it('is cut after an hour, continues its chain, and leaves the live one alone', () => {
     const opened = History.open(':memory:', 0)
     if (!opened.ok) throw new Error(opened.error.what)
     const history = opened.value

@@ -15,7 +15,7 @@ import type { AuditRecord } from '../base/audit.ts'
 import type { Chain } from './audit-table.ts'
 import type { Eviction } from './evictions.ts'
 import { FileReader } from './file-reader.ts'
-import { KeptFrames } from './kept-frames.ts'
+import { StoredFrames } from './stored-frames.ts'
 import { IoTable, type BrwRecord, type BrwSample, type TimeoutRecord, type TimeoutSample } from './io-table.ts'
 import { LdlmTable, type LdlmRecord, type LdlmSample } from './ldlm-table.ts'
 import { LedgerTables, type MovesQuery } from './ledger-tables.ts'
@@ -77,10 +77,10 @@ class Pending {
   /**
    * Writes everything.
    *
-   * @param makeRoom  called when the disk is full; returns true if it freed space.
+   * @param freeSpace  called when the disk is full; returns true if it freed space.
    * @throws          if the disk does not accept it.
    */
-  flush(db: Database, table: BlockTable, makeRoom: () => boolean): void {
+  flush(db: Database, table: BlockTable, freeSpace: () => boolean): void {
     if (this.isEmpty) return
     const all = db.transaction(() => {
       for (const write of [...this.#names]) write()
@@ -91,7 +91,7 @@ class Pending {
     try {
       all()
     } catch (e) {
-      if (!isFull(e) || !makeRoom()) throw e
+      if (!isFull(e) || !freeSpace()) throw e
       all()
     } finally {
       this.#isWriting = false
@@ -118,7 +118,7 @@ class RuleFollower {
   readonly #source: number
   readonly #insert: Statement<Value[]>
   readonly #close: Statement<Value[]>
-  /** By server, then queue, CPT and name. */
+  /** Open rule periods by server, then queue, CPT and name. */
   readonly #open = new Map<string, Map<string, Open>>()
 
   constructor(db: Database, source: number) {
@@ -250,7 +250,7 @@ export class History implements Writer {
   readonly #ledger: LedgerTables
   readonly #ldlm: LdlmTable
   readonly #io: IoTable
-  readonly #frames: KeptFrames
+  readonly #frames: StoredFrames
   readonly #sql: Statements
   #present: Present | undefined
   #newestMs: number | undefined
@@ -264,7 +264,7 @@ export class History implements Writer {
     this.#ledger = new LedgerTables(store.db)
     this.#ldlm = new LdlmTable(store.db)
     this.#io = new IoTable(store.db)
-    this.#frames = new KeptFrames(store.db)
+    this.#frames = new StoredFrames(store.db)
     store.enter(this)
   }
 
@@ -357,7 +357,7 @@ export class History implements Writer {
   /**
    * Records one sample of the cluster; it is on disk within about a second.
    *
-   * @param sums  of the whole cluster; without them they are gaps.
+   * @param sums  sums over the whole cluster; if absent, they are gaps.
    * @throws      if the disk does not accept the pending data, which is then kept.
    */
   record(
@@ -553,7 +553,13 @@ export class History implements Writer {
       this.flush()
     } catch (e) {
       const why = e instanceof Error ? e.message : String(e)
-      return fail({ code: 'RECORDING_FAILED', what: 'The recording was not written', why })
+      return fail({
+        code: 'RECORDING_FAILED',
+        what: 'The recording was not written',
+        why,
+        unaffected: 'Sampling continues.',
+        next: 'Free space for the history, and try again.',
+      })
     }
     return writeRecording(this.#store.db, this.cluster, span, file)
   }
@@ -589,7 +595,7 @@ export class History implements Writer {
   flush(): void {
     if (this.#pending.isEmpty) return
     const { db, blocks } = this.#store
-    this.#pending.flush(db, blocks, () => this.#store.makeRoom(this.#pending.bytes))
+    this.#pending.flush(db, blocks, () => this.#store.freeSpace(this.#pending.bytes))
     this.#present?.names.trim()
   }
 

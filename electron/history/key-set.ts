@@ -5,7 +5,7 @@ const DENSE = 2 ** 22
 export class KeySet {
   #dense = new Uint8Array(1024)
   #most = -1
-  readonly #others = new Set<number>()
+  readonly #otherKeys = new Set<number>()
   #size = 0
 
   get size(): number {
@@ -29,7 +29,7 @@ export class KeySet {
   }
 
   has(key: number): boolean {
-    return key < DENSE ? this.#dense[key] === 1 : this.#others.has(key)
+    return key < DENSE ? this.#dense[key] === 1 : this.#otherKeys.has(key)
   }
 
   /** Ascending. */
@@ -37,14 +37,14 @@ export class KeySet {
     const out = new Uint32Array(this.#size)
     let n = 0
     for (let key = 0; key <= this.#most; key++) if (this.#dense[key] === 1) out[n++] = key
-    for (const key of this.#others) out[n++] = key
+    for (const key of this.#otherKeys) out[n++] = key
     return out.sort()
   }
 
   #addFar(key: number): void {
-    const before = this.#others.size
-    this.#others.add(key)
-    this.#size += this.#others.size - before
+    const before = this.#otherKeys.size
+    this.#otherKeys.add(key)
+    this.#size += this.#otherKeys.size - before
   }
 
   #grow(key: number): void {

@@ -41,11 +41,11 @@ it('a process killed at any moment loses at most one second; the file opens and 
     expect(history.notice).toBeUndefined()
     history.beginSource('EMULATED', 'demo', '', Date.now())
     const reader = history.reader()
-    const raw = reader.keptOf('raw')
+    const raw = reader.extentOf('raw')
     // The machine may be slow: only what the process had recorded counts, and when.
     expect(last - (raw?.toMs ?? 0)).toBeLessThanOrEqual(1000)
     // Seconds that were left as raw samples have their means now.
-    expect(reader.keptOf('1s')?.toMs).toBe(Math.floor((raw?.toMs ?? 0) / 1000) * 1000)
+    expect(reader.extentOf('1s')?.toMs).toBe(Math.floor((raw?.toMs ?? 0) / 1000) * 1000)
     const n = reader.instants('raw', 0, Infinity).length
     expect(n).toBeGreaterThan(kept)
     kept = n
@@ -56,7 +56,7 @@ it('a process killed at any moment loses at most one second; the file opens and 
   history.settle()
   history.beginSource('EMULATED', 'demo', '', Date.now() + 600_000)
   const reader = history.reader()
-  for (const tier of ['10s', '1min'] as const) expect(reader.keptOf(tier)).toBeDefined()
+  for (const tier of ['10s', '1min'] as const) expect(reader.extentOf(tier)).toBeDefined()
   const seconds = [...reader.instants('1s', 0, Infinity)]
   expect([...reader.instants('10s', 0, Infinity)]).toEqual([
     ...new Set(seconds.map((t) => Math.floor(t / 10_000) * 10_000)),

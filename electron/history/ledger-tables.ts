@@ -46,8 +46,8 @@ export class LedgerTables {
   moves(source: number, { jobId, target, fromMs, toMs, limit }: MovesQuery): MoveRecord[] {
     const from = Math.max(0, Math.floor(fromMs))
     const to = Math.floor(toMs)
-    const asked = { source, target: target ?? null, from, to, limit }
-    const rows = (jobId === undefined ? this.#moves.all(asked) : this.#movesOf.all({ ...asked, job: jobId })) as Row[]
+    const query = { source, target: target ?? null, from, to, limit }
+    const rows = (jobId === undefined ? this.#moves.all(query) : this.#movesOf.all({ ...query, job: jobId })) as Row[]
     return rows.map(({ at_ms, ...row }) => ({ atMs: at_ms, ...row }))
   }
 

@@ -52,11 +52,11 @@ function settle(part: string, file: string): boolean {
  */
 export async function writeNewFile<T>(
   file: string,
-  words: NewFileMessages,
+  messages: NewFileMessages,
   options: NewFileOptions,
   fill: (db: Database.Database) => Promise<T>,
 ): Promise<Result<{ readonly made: T; readonly bytes: number }>> {
-  const { code, what } = words
+  const { code, what } = messages
   const taken = (): Result<never> =>
     fail({
       code: `${code}_EXISTS`,
@@ -85,17 +85,17 @@ export async function writeNewFile<T>(
   } catch (e) {
     if (e instanceof Refusal) return e.result
     if (options.signal?.aborted === true) {
-      return fail({ code: `${code}_CANCELLED`, what, why: 'it was cancelled', unaffected: 'No file was left.' })
+      return fail({ code: `${code}_CANCELLED`, what, why: 'it was canceled', unaffected: 'No file was left.' })
     }
     return fail({
       code: `${code}_FAILED`,
       what,
       why: e instanceof Error ? e.message : String(e),
-      next: words.next,
+      next: messages.next,
       unaffected: 'The history is unchanged; no partial file was left.',
     })
   } finally {
     out?.close()
-    for (const left of [part, `${part}-journal`]) rmSync(left, { force: true })
+    for (const remnant of [part, `${part}-journal`]) rmSync(remnant, { force: true })
   }
 }

@@ -35,7 +35,7 @@ const CLUSTER: Of<(typeof CLUSTER_COLUMNS)[number]> = {
   serviceMs: family('sluice_cluster_service_seconds', 'seconds', 'Mean service time of a data RPC'),
   queued: family('sluice_cluster_queued_rpcs', 'rpcs', 'RPCs waiting in the policies of all servers'),
   rules: family('sluice_cluster_rules', '', 'Token bucket rules on all servers'),
-  onLoan: family('sluice_cluster_loaned_tokens', 'tokens', 'Tokens that lenders have out'),
+  onLoan: family('sluice_cluster_loaned_tokens', 'tokens', 'Tokens lent'),
   mdops: family('sluice_cluster_metadata_rpcs_per_second', PER_S, 'Metadata RPCs served'),
 }
 
@@ -82,7 +82,7 @@ const head = ({ name, unit, help }: Family, type: string): string[] => [
 
 interface Series {
   readonly labels: Labels
-  /** By column. */
+  /** Values by column. */
   readonly values: readonly number[]
 }
 
@@ -123,7 +123,7 @@ function jobSeries(reader: HistoryReader, block: Block, cluster: string, limit: 
 
 function storeLines({ usage, evictions }: NonNullable<MetricsOptions['store']>): string[] {
   const bytes = family('sluice_history_size_bytes', 'bytes', 'Size of the history')
-  const quota = family('sluice_history_quota_bytes', 'bytes', 'Largest size of the history')
+  const quota = family('sluice_history_quota_bytes', 'bytes', 'Quota of the history')
   const out = [...head(bytes, 'gauge'), `${bytes.name} ${usage.bytes}`, ...head(quota, 'gauge')]
   out.push(`${quota.name} ${usage.quotaBytes}`)
   const gone = new Map<string, number>()
@@ -135,7 +135,7 @@ function storeLines({ usage, evictions }: NonNullable<MetricsOptions['store']>):
     gone.set(labels, (gone.get(labels) ?? 0) + samples)
   }
   if (gone.size > 0)
-    out.push(...head(family('sluice_history_evicted_samples', 'samples', 'Samples taken out'), 'counter'))
+    out.push(...head(family('sluice_history_evicted_samples', 'samples', 'Samples deleted'), 'counter'))
   for (const [labels, n] of gone) out.push(`sluice_history_evicted_samples_total${labels} ${n}`)
   return out
 }
@@ -144,7 +144,7 @@ function storeLines({ usage, evictions }: NonNullable<MetricsOptions['store']>):
 export function openMetrics(reader: HistoryReader, { nowMs, jobs: limit, store }: MetricsOptions): string {
   const { cluster } = reader
   const out: string[] = []
-  const atMs = reader.keptOf('1s')?.toMs
+  const atMs = reader.extentOf('1s')?.toMs
   if (atMs !== undefined && Math.abs(nowMs - atMs) <= STALE_MS) {
     const sums = reader.clusterBetween('1s', atMs, atMs)
     const whole = [{ labels: [['cluster', cluster]] as const, values: sums.columns.map((c) => c[0] ?? NaN) }]

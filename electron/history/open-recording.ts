@@ -10,7 +10,7 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { stampOf } from '../files/file-stamp.ts'
 import { FileReader } from './file-reader.ts'
 import { findDamage } from './open.ts'
-import { tableFault } from './own-tables.ts'
+import { tableFault } from './expected-schema.ts'
 import { RECORDING, type RecordingFacts } from './recording-facts.ts'
 import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts'
 
@@ -79,7 +79,7 @@ export const checkedFile = z.object({
   /** State at the time of the check. */
   state: z.string(),
   bytes: z.number(),
-  /** Only for a recording. */
+  /** Facts of a recording; only for one. */
   facts: factsSchema.optional(),
   clusters: z.array(z.object({ id: z.number(), kind: z.string(), name: z.string() })).max(CLUSTERS_MAX),
 })
@@ -112,8 +112,8 @@ function hasLog(file: string): boolean {
  */
 function stateOf(file: string): string {
   const stat = statSync(file)
-  const isOwn = stat.uid === (process.getuid?.() ?? stat.uid) && (stat.mode & 0o022) === 0
-  if (isOwn && hasLog(file)) return `live ${stat.dev} ${stat.ino}`
+  const isTrusted = stat.uid === (process.getuid?.() ?? stat.uid) && (stat.mode & 0o022) === 0
+  if (isTrusted && hasLog(file)) return `live ${stat.dev} ${stat.ino}`
   // A log beside the file belongs to its contents; readers leave an empty one.
   const logs = ['-wal', '-journal'].map((suffix) => file + suffix)
   return [file, ...logs]

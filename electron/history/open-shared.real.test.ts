@@ -54,7 +54,7 @@ it('a history is read in another process and in a thread while the console write
   expect(readdirSync(dirname(history.file))).toEqual(['history.sqlite'])
 })
 
-it("a lock is free the moment its process is killed, and what it left behind is nobody's", async () => {
+it('a lock is free at once when its process is killed, and has no owner then', async () => {
   const file = newFile()
   const module = new URL('./history.ts', import.meta.url).href
   const body = `import { History } from ${JSON.stringify(module)}

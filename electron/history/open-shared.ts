@@ -7,7 +7,7 @@
 import Database from 'better-sqlite3'
 import { existsSync } from 'node:fs'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { tableFault } from './own-tables.ts'
+import { tableFault } from './expected-schema.ts'
 import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts'
 
 /** Lock timeout: readers are refused only while a log is being recovered or the file vacuumed. */

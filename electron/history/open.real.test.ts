@@ -26,7 +26,7 @@ function child(file: string, body: string): string[] {
 }
 
 describe('a second instance', () => {
-  it('is turned away in another process while the first goes on', () => {
+  it('is refused in another process while the first continues', () => {
     const file = newFile()
     const first = open(file)
     first.beginSource('LIVE', 'demo', '', NOW)

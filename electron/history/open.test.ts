@@ -169,7 +169,7 @@ describe('opening the history', () => {
 })
 
 describe('a second instance', () => {
-  it('is turned away in the same process while the first goes on', () => {
+  it('is refused in the same process while the first continues', () => {
     const file = newFile()
     const first = open(file)
     first.beginSource('LIVE', 'demo', '', NOW)

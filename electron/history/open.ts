@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { lockFile, type FileLock } from './file-lock.ts'
-import { tableFault } from './own-tables.ts'
+import { tableFault } from './expected-schema.ts'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts'
 
 export interface OpenedHistory {
@@ -94,8 +94,8 @@ const PROBES = 200
  */
 export function findDamage(db: Database.Database, bytes: number): string | undefined {
   const check = (of: string): string | undefined => {
-    const said = String(db.pragma(`quick_check(${of})`, { simple: true }))
-    return said === 'ok' ? undefined : said
+    const message = String(db.pragma(`quick_check(${of})`, { simple: true }))
+    return message === 'ok' ? undefined : message
   }
   if (bytes <= CHECKED_BYTES) return check('1')
   const tables = db
@@ -104,8 +104,8 @@ export function findDamage(db: Database.Database, bytes: number): string | undef
     .all() as string[]
   for (const table of tables) {
     if (SAMPLES.has(table)) continue
-    const said = check(`"${table.replaceAll('"', '""')}"`)
-    if (said !== undefined) return said
+    const message = check(`"${table.replaceAll('"', '""')}"`)
+    if (message !== undefined) return message
   }
   // All rows of an older version are read when it is migrated.
   if (!tables.includes('block')) return undefined
@@ -126,7 +126,7 @@ const inUse = (file: string): Result<never> =>
     what: `the history ${file} cannot be opened`,
     why: 'another Sluice is using it',
     unaffected: 'The other one keeps running.',
-    next: 'Use that window, or start with another file: --history FILE.',
+    next: 'Use that one, or name another file with --history.',
   })
 
 /**

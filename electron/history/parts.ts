@@ -19,14 +19,17 @@ export function cadenceOf(instants: Float64Array, leastMs: number): number {
   return Math.max(leastMs, distances[distances.length >> 1] as number, 1)
 }
 
-/** Distance from which samples count as missing; coarser tiers have fixed distances, others vary. */
+/** Distance from which samples count as missing, ms: smaller for the coarser tiers, whose distances do not vary. */
 export const missingFrom = (cadenceMs: number): number => cadenceMs * (cadenceMs >= 10_000 ? 1.5 : 2.5)
 
 /** Longest sampling interval of a slow live cluster, ms: repeated distances up to it are its regular pace. */
 const SLOWEST_MS = 10_500
 const ALIKE = 1.5
 
-/** True if samples are missing before an instant: its distance exceeds the limit, and also the distances next to it. */
+/**
+ * True if samples are missing before an instant: its distance exceeds the limit, and neither neighboring distance is
+ * about as long (a slow, regular pace); no pace is slower than `SLOWEST_MS`.
+ */
 export function isHole(instants: Float64Array, i: number, missingMs: number): boolean {
   const at = (k: number): number => instants[k] ?? NaN
   const distance = at(i) - at(i - 1)

@@ -24,7 +24,7 @@ it('a file over its quota loses its oldest samples of the finest tier, which is 
   expect(gone?.samples).toBe((((gone?.toMs ?? 0) - NOW) / 4000) * 10_002 + 10_002)
   expect(tiers[0]?.oldestMs).toBe((gone?.toMs ?? 0) + 4000)
   const reader = history.reader()
-  expect(reader.keptOf('1s')?.fromMs).toBe(NOW)
+  expect(reader.extentOf('1s')?.fromMs).toBe(NOW)
   expect(reader.instants('10s', 0, Infinity)).toHaveLength(27)
   history.close()
 })
@@ -58,7 +58,7 @@ it.each(['EMULATED', 'LIVE'] as const)(
     expect(history.usage().bytes).toBeLessThanOrEqual(16 * MIB)
     const oldest = (table: string, column = 'at_ms'): number =>
       Number(history.connection().prepare(`SELECT min(${column}) FROM ${table}`).pluck().get())
-    const raw = history.reader().keptOf('raw')?.fromMs ?? 0
+    const raw = history.reader().extentOf('raw')?.fromMs ?? 0
     expect(raw).toBeGreaterThan(NOW)
     expect(raw).toBeLessThanOrEqual(NOW + (SECONDS - 60) * 1000)
     for (const table of ['decision', 'adaptbf_moves']) {
@@ -104,8 +104,8 @@ it('a full disk takes raw samples before their time, says so, and what comes is 
   history.flush()
   expect(history.isOnDisk).toBe(true)
   const reader = history.reader()
-  expect(reader.keptOf('raw')?.toMs).toBe(NOW + 399 * 200)
-  expect(reader.keptOf('raw')?.fromMs).toBeGreaterThan(NOW)
+  expect(reader.extentOf('raw')?.toMs).toBe(NOW + 399 * 200)
+  expect(reader.extentOf('raw')?.fromMs).toBeGreaterThan(NOW)
   expect(history.evictions().map((e) => [e.tier, e.reason])).toEqual([['raw', 'disk']])
   expect(store.db.pragma('integrity_check', { simple: true })).toBe('ok')
   history.close()

@@ -146,6 +146,22 @@ it('a sample without measurements is a gap, one without activity is not', () => 
   history.close()
 })
 
+it('a change of rules is among the main events although many alerts followed it', () => {
+  const history = openAt(newFile())
+  history.beginSource('EMULATED', 'c', '', NOW)
+  const event = (atMs: number, kind: 'alarm' | 'change'): void =>
+    history.recordEvent({ atMs, kind, level: 'watch', subject: 'x', text: `${atMs - NOW}`, where: '' })
+  event(NOW + 1, 'change')
+  for (let i = 2; i < 500; i++) event(NOW + i, 'alarm')
+  history.flush()
+  const reader = history.reader()
+  const texts = (of: readonly { text: string }[]): string[] => of.map(({ text }) => text)
+  expect(texts(reader.mainEvents(NOW, NOW + 1_000, 4))).toEqual(['499', '498', '497', '1'])
+  expect(texts(reader.events(NOW, NOW + 1_000, 4))).toEqual(['499', '498', '497', '496'])
+  expect(reader.mainEvents(NOW, NOW + 1_000, 1_000)).toHaveLength(499)
+  history.close()
+})
+
 it('frames of views are kept every five seconds, after an hour every minute, for a day', () => {
   const history = openAt(newFile())
   history.beginSource('EMULATED', 'c', '', NOW)

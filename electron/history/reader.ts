@@ -36,7 +36,7 @@ export interface Block {
   readonly columns: readonly Float32Array[]
 }
 
-export interface KeptJob {
+export interface HistoryJob {
   readonly key: number
   readonly jobId: string
   readonly user: string
@@ -47,13 +47,13 @@ export interface KeptJob {
   readonly firstMs: number
 }
 
-export interface KeptTarget {
+export interface HistoryTarget {
   readonly key: number
   readonly target: string
   readonly node: string
 }
 
-export interface KeptRule extends RuleLine {
+export interface HistoryRule extends RuleLine {
   readonly server: string
   readonly position: number
   readonly fromMs: number
@@ -75,9 +75,9 @@ export interface Mover {
 export interface HistoryReader {
   readonly cluster: string
   /** First and last instant with data; undefined if there is none. */
-  kept(): { readonly fromMs: number; readonly toMs: number } | undefined
+  extent(): { readonly fromMs: number; readonly toMs: number } | undefined
   /** First and last instant of a tier. */
-  keptOf(tier: TierId): { readonly fromMs: number; readonly toMs: number } | undefined
+  extentOf(tier: TierId): { readonly fromMs: number; readonly toMs: number } | undefined
   /** Finest tier that reaches back to `fromMs` and has at most `points` instants up to `toMs`; otherwise the coarsest. */
   tierFor(fromMs: number, toMs: number, points: number): TierId
   /** Instants of the samples in [fromMs, toMs], ascending. */
@@ -93,12 +93,12 @@ export interface HistoryReader {
     fromMs: number,
     toMs: number,
   ): { readonly t: Float64Array; readonly columns: readonly Float32Array[] }
-  job(key: number): KeptJob | undefined
-  jobByName(jobId: string): KeptJob | undefined
+  job(key: number): HistoryJob | undefined
+  jobByName(jobId: string): HistoryJob | undefined
   /** Jobs with all of the words in their id, user or account, newest first; of a long history only the newest jobs are searched. */
-  findJobs(words: readonly string[], limit: number): readonly KeptJob[]
-  target(key: number): KeptTarget | undefined
-  allTargets(): readonly KeptTarget[]
+  findJobs(words: readonly string[], limit: number): readonly HistoryJob[]
+  target(key: number): HistoryTarget | undefined
+  allTargets(): readonly HistoryTarget[]
   /** One metric of the cluster over a span as at most `points` means; null: a gap. */
   line(
     measure: ClusterMeasure,
@@ -130,11 +130,13 @@ export interface HistoryReader {
   /** Service estimates: the latest of one server, and those of all. */
   timeoutsAt(node: string, fromMs: number, toMs: number): TimeoutSample[]
   timeoutsBetween(fromMs: number, toMs: number): Iterable<TimeoutSample>
-  rulesAt(atMs: number): KeptRule[]
-  rulesBetween(fromMs: number, toMs: number): KeptRule[]
+  rulesAt(atMs: number): HistoryRule[]
+  rulesBetween(fromMs: number, toMs: number): HistoryRule[]
   moversInSteps(...of: Parameters<HistoryReader['movers']>): Steps<ReturnType<HistoryReader['movers']>>
   /** Events in (fromMs, toMs], newest first. */
   events(fromMs: number, toMs: number, limit: number): Mark[]
+  /** The same; if there are more, those of operators before others. */
+  mainEvents(fromMs: number, toMs: number, limit: number): Mark[]
   eventBeside(atMs: number, direction: 'next' | 'previous'): number | undefined
   /** Ranges within [fromMs, toMs] without any sample. */
   gaps(fromMs: number, toMs: number): { readonly fromMs: number; readonly toMs: number; readonly why: string }[]

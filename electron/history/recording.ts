@@ -19,7 +19,7 @@ export interface WrittenRecording {
   readonly bytes: number
 }
 
-const WORDS = {
+const MESSAGES = {
   code: 'RECORDING',
   what: 'The recording was not written',
   next: 'Free space where recordings are kept, or choose a shorter range.',
@@ -63,7 +63,7 @@ export async function writeRecording(
   options: { readonly pagesMax?: number } = {},
 ): Promise<Result<WrittenRecording>> {
   const span = { fromMs: Math.round(fromMs), toMs: Math.round(toMs) }
-  const written = await writeNewFile(file, WORDS, options, async (to) => {
+  const written = await writeNewFile(file, MESSAGES, options, async (to) => {
     const copy: Copy = { from: db, to, cluster, span, redactor: PLAIN, breathe: breath }
     const known = copyFacts(copy)
     const samples = await copyBlocks(copy, new BlockReader(db, cluster), {})
@@ -71,7 +71,7 @@ export async function writeRecording(
       throw new Refusal(
         fail({
           code: 'RECORDING_EMPTY',
-          what: WORDS.what,
+          what: MESSAGES.what,
           why: 'the range has no data',
           next: 'Choose a range that has samples.',
         }),

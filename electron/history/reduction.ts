@@ -5,10 +5,10 @@ import { RECORDING } from './recording-facts.ts'
 import { TIER_COUNT } from './tiers.ts'
 
 /** Key of the job that is the sum of the others; keys of jobs start at 1. */
-export const OTHERS_KEY = 0
+export const OTHER_JOBS_KEY = 0
 
 const reduction = z.object({
-  /** Number of jobs summed under OTHERS_KEY; 0: none. */
+  /** Number of jobs summed under OTHER_JOBS_KEY; 0: none. */
   others: z.number().int().min(0),
   /** Tiers omitted for their size. */
   left: z
@@ -20,14 +20,14 @@ const reduction = z.object({
         .max(TIER_COUNT - 1),
     )
     .max(TIER_COUNT),
-  /** Set if moves between jobs were too many. */
+  /** True if moves of tokens between jobs are omitted, because there were too many. */
   withoutMoves: z.boolean(),
 })
 export type Reduction = z.infer<typeof reduction>
 
 const settings = z.object({ reduction })
 
-/** Reads it; undefined for a history, and for a full recording. */
+/** Reads the reduction of a file; undefined for a history, and for a full recording. */
 export function reductionOf(db: Database): Reduction | undefined {
   const text = db.prepare('SELECT value FROM setting WHERE name = ?').pluck().get(RECORDING)
   if (typeof text !== 'string') return undefined

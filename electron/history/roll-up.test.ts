@@ -94,7 +94,7 @@ it('of random samples equals the plain mean, at every tier, whenever the backgro
   )
 })
 
-it('goes on where another process left it, and makes nothing twice', () => {
+it('continues where another process stopped, and makes nothing twice', () => {
   const file = newFile()
   const take = (history: History, from: number, to: number): void => {
     for (let s = from; s < to; s++) history.record(NOW + s * 1000, [job('1.a.u1', s)], [target('t', s)], facts)

@@ -1,6 +1,6 @@
 /** Packs samples into blocks, both as taken and as means of a second. */
 import { BlockMeans } from './block-means.ts'
-import { pack, recordParts, SERIES_MAX, unpack, WHOLE, WIDTH, type Kind } from './block.ts'
+import { pack, recordParts, SERIES_MAX, unpack, TOTALS_KEY, WIDTH, type Kind } from './block.ts'
 import type { StoredBlock } from './block-table.ts'
 import { CLUSTER_COLUMNS } from './reader.ts'
 import type { ClusterSample, JobFacts, JobSample, TargetSample } from './records.ts'
@@ -133,7 +133,7 @@ export class SampleWriter {
 
   #fillCluster(s: Scratch, sums: ClusterSample | undefined): number {
     const { keys, columns } = s.ready(1)
-    keys[0] = WHOLE
+    keys[0] = TOTALS_KEY
     CLUSTER_COLUMNS.forEach((name, c) => ((columns[c] as Float32Array)[0] = sums?.[name] ?? NaN))
     return 1
   }

@@ -11,16 +11,16 @@ export class Settings {
   constructor(db: Database) {
     this.#db = db
     const rows = db.prepare('SELECT name, value FROM setting').all() as { name: string; value: string }[]
-    const kept = new Map(rows.map((r) => [r.name, Number(r.value)]))
+    const stored = new Map(rows.map((r) => [r.name, Number(r.value)]))
     this.#keeps = KEEP.map(({ keepMs, leastMs, mostMs }, tier) => {
-      const ms = kept.get(`keep ${tierOf(tier)}`)
+      const ms = stored.get(`keep ${tierOf(tier)}`)
       return ms !== undefined && ms >= leastMs && ms <= mostMs ? ms : keepMs
     })
-    const quota = kept.get('quota')
+    const quota = stored.get('quota')
     this.#quota = quota !== undefined && quota >= QUOTA_LEAST ? quota : QUOTA_BYTES
   }
 
-  /** By tier, ms. */
+  /** Retention by tier, ms. */
   get keeps(): readonly number[] {
     return this.#keeps
   }
@@ -49,7 +49,7 @@ export class Settings {
         code: 'QUOTA_OUT_OF_RANGE',
         what: 'The quota of the history was not changed',
         why: `it must be at least ${QUOTA_LEAST / 2 ** 20} MiB`,
-        unaffected: 'The quota is unchanged.',
+        unaffected: 'The previous quota applies.',
         next: 'Choose a larger one.',
       })
     }

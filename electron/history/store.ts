@@ -8,21 +8,20 @@ import { dirname } from 'node:path'
 import type { HistoryFrame } from '#core/api/history.ts'
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { AuditTable } from './audit-table.ts'
-import { NonSampleRetention } from './non-sample-retention.ts'
+import { NonSampleRetention, prune } from './non-sample-retention.ts'
 import { BlockTable } from './block-table.ts'
 import { Evictions } from './evictions.ts'
-import { KeptFrames } from './kept-frames.ts'
+import { StoredFrames } from './stored-frames.ts'
 import { openHistory, type OpenedHistory } from './open.ts'
-import { prune } from './retention.ts'
 import { freeKeys, type FreeKeys } from './series-names.ts'
 import { Settings } from './settings.ts'
 import { KEEP, TIER_COUNT, tierOf } from './tiers.ts'
 import { Upkeep } from './upkeep.ts'
 
-/** A killed process loses at most the data since the last commit. */
+/** Commit interval, ms: a killed process loses at most the data since the last commit. */
 const COMMIT_MS = 500
 /** Bytes freed in addition to the pending ones: the next second needs room too. */
-const ROOM_BYTES = 4 * 2 ** 20
+const RESERVE_BYTES = 4 * 2 ** 20
 
 export type StoreUsage = Omit<HistoryFrame['store'], 'evictions'>
 
@@ -71,7 +70,7 @@ export class HistoryStore {
       blocks: this.blocks,
       settings: this.settings,
       evictions: this.evictions,
-      frames: new KeptFrames(db),
+      frames: new StoredFrames(db),
       beside: new NonSampleRetention(db, this.audit),
       clock: (cluster) => this.#clock(cluster),
       nowMs: () => this.nowMs,
@@ -146,8 +145,8 @@ export class HistoryStore {
   }
 
   /** Frees space on a full disk by evicting raw samples early. Returns true if any were evicted. */
-  makeRoom(bytes: number): boolean {
-    const evict = (): boolean => this.upkeep.evict(bytes + ROOM_BYTES, 'disk') > 0
+  freeSpace(bytes: number): boolean {
+    const evict = (): boolean => this.upkeep.evict(bytes + RESERVE_BYTES, 'disk') > 0
     try {
       return evict()
     } catch {

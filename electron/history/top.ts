@@ -2,7 +2,7 @@
 import type { GroupBy, Span } from '#core/api/history.ts'
 import { segmentsOf, type BlockReader, type Segment } from './block-reader.ts'
 import { partsOf } from './parts.ts'
-import type { HistoryReader, KeptJob, Mover } from './reader.ts'
+import type { HistoryReader, HistoryJob, Mover } from './reader.ts'
 import { stepOf } from './tiers.ts'
 
 /** Points per mean. */
@@ -18,7 +18,7 @@ const PAGES_MAX = 4096
 class GroupOfKey {
   readonly #pages: (Int32Array | undefined)[] = []
   readonly #find: (key: number) => number
-  readonly #others = new Map<number, number>()
+  readonly #otherSums = new Map<number, number>()
   #count = 0
 
   constructor(find: (key: number) => number) {
@@ -40,8 +40,8 @@ class GroupOfKey {
   }
 
   #other(key: number): number {
-    let slot = this.#others.get(key)
-    if (slot === undefined) this.#others.set(key, (slot = this.#find(key)))
+    let slot = this.#otherSums.get(key)
+    if (slot === undefined) this.#otherSums.set(key, (slot = this.#find(key)))
     return slot
   }
 }
@@ -52,7 +52,7 @@ interface Group {
   readonly account: string
 }
 
-const groupOf = (by: GroupBy, job: KeptJob | undefined, key: number): Group => {
+const groupOf = (by: GroupBy, job: HistoryJob | undefined, key: number): Group => {
   const { jobId = `#${key}`, user = '', account = '', exe = '' } = job ?? {}
   if (by === 'user') return { name: user, user, account: '' }
   if (by === 'account') return { name: account, user: '', account }
@@ -75,7 +75,7 @@ class Groups {
   #lastKeys: Uint32Array = new Uint32Array(0)
   #lastSlots: Int32Array = new Int32Array(0)
 
-  constructor(by: GroupBy, job: (key: number) => KeptJob | undefined) {
+  constructor(by: GroupBy, job: (key: number) => HistoryJob | undefined) {
     this.#isGrouped = by !== 'job'
     this.#keys = new GroupOfKey((key) => {
       const group = groupOf(by, job(key), key)
@@ -184,7 +184,7 @@ function* over(blocks: BlockReader, segments: readonly Segment[], take: Take): G
   }
 }
 
-type Job = (key: number) => KeptJob | undefined
+type Job = (key: number) => HistoryJob | undefined
 
 /** Accumulates the chosen groups by part of the span. */
 class Curves {

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { checkFile, type CheckedFile } from './open-recording.ts'
 import { findDamage } from './open.ts'
-import { tableFault } from './own-tables.ts'
+import { tableFault } from './expected-schema.ts'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts'
 import { windowOf } from './schema-4.ts'
 
@@ -17,7 +17,7 @@ import { windowOf } from './schema-4.ts'
 const BYTES_MAX = 2 ** 30
 /** Largest growth of the copy during the migration: a multiple of the file, plus room for small ones. */
 const GROWTH = 3
-const ROOM_BYTES = 64 * 2 ** 20
+const RESERVE_BYTES = 64 * 2 ** 20
 const SERIES_MAX = 1_000_000
 /** Most windows of samples times series: each is one query. */
 const STEPS_MAX = 20_000_000
@@ -100,7 +100,7 @@ export function upgradeCopy(file: string): Result<undefined> {
       tableFault(db, version)?.why ?? findDamage(db, 0) ?? (version < BLOCKS_SINCE ? faultOf(db) : undefined)
     if (fault !== undefined) return damaged(file, fault)
     const pageBytes = Number(db.pragma('page_size', { simple: true }))
-    db.pragma(`max_page_count = ${Math.ceil((GROWTH * stat.size + ROOM_BYTES) / pageBytes)}`)
+    db.pragma(`max_page_count = ${Math.ceil((GROWTH * stat.size + RESERVE_BYTES) / pageBytes)}`)
     // A copy needs no crash-safe journal.
     db.pragma('journal_mode = MEMORY')
     db.pragma('synchronous = OFF')
@@ -118,7 +118,7 @@ export function upgradeCopy(file: string): Result<undefined> {
     return refused(file, 'RECORDING_UNREADABLE', why, 'Check the folder for temporary files and its space.')
   } finally {
     db?.close()
-    for (const left of ['-journal', '-wal', '-shm']) rmSync(file + left, { force: true })
+    for (const remnant of ['-journal', '-wal', '-shm']) rmSync(file + remnant, { force: true })
   }
 }
 

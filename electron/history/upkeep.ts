@@ -6,7 +6,7 @@ import type { Database } from 'better-sqlite3'
 import type { NonSampleRetention } from './non-sample-retention.ts'
 import type { BlockTable } from './block-table.ts'
 import type { Evictions, Reason } from './evictions.ts'
-import type { KeptFrames } from './kept-frames.ts'
+import type { StoredFrames } from './stored-frames.ts'
 import { RollUp } from './roll-up.ts'
 import type { Settings } from './settings.ts'
 import { RAW, SECOND, TIER_COUNT } from './tiers.ts'
@@ -31,7 +31,7 @@ export interface UpkeepParts {
   readonly beside: NonSampleRetention
   readonly settings: Settings
   readonly evictions: Evictions
-  readonly frames: KeptFrames
+  readonly frames: StoredFrames
   /** Current time of a cluster, and true if it is being sampled. */
   readonly clock: (cluster: number) => { readonly nowMs: number; readonly isLive: boolean }
   /** Wall clock, Unix ms. */

@@ -19,7 +19,7 @@ export interface Console extends Source {
 
 export function consoleOf(
   monitor: ClusterMonitor,
-  parts: Pick<Source, 'facts' | 'setSpeed' | 'guard' | 'store'> & {
+  parts: Pick<Source, 'facts' | 'setSpeed' | 'writeProtection' | 'store'> & {
     readonly ruleService?: RuleService
     readonly scenario?: { readonly scenario: Scenario; readonly seed: number } | undefined
   },
@@ -33,7 +33,7 @@ export function consoleOf(
     comparison: new LockComparison(monitor.locks && scenario?.scenario, scenario?.seed ?? 0),
     facts: parts.facts,
     setSpeed: parts.setSpeed,
-    guard: parts.guard,
+    writeProtection: parts.writeProtection,
     store: parts.store,
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { mayChange } from './playback-guard.ts'
+import { mayChange } from './implementation.ts'
 import { FramePump } from './frame-pump.ts'
 
 interface Built {
@@ -22,8 +22,8 @@ beforeEach(() => {
 })
 afterEach(() => ended.abort())
 
-function open(at: number | null, stands = true): AsyncGenerator<Built, void, void> {
-  const query = { peer: 'p', stream: 's', hz: 10, at, stands, beats: false }
+function open(at: number | null, isFixed = true): AsyncGenerator<Built, void, void> {
+  const query = { peer: 'p', stream: 's', hz: 10, at, isFixed, beats: false }
   return pump.frames(source, query, ended.signal, (seq, where) => ({ seq, at: where }))
 }
 const next = async (frames: AsyncGenerator<Built, void, void>): Promise<Built> => {
@@ -42,7 +42,7 @@ const isSilent = async (waiting: Promise<unknown>): Promise<boolean> => {
 
 describe('a stream that stands', () => {
   it('is followed by the frames beside it once it is drawn, and by the next one of the way after a step', async () => {
-    const query = { peer: 'p', stream: 's', hz: 10, at: 7, stands: true, beats: false, ahead: true }
+    const query = { peer: 'p', stream: 's', hz: 10, at: 7, isFixed: true, beats: false, ahead: true }
     const frames = pump.frames(source, query, ended.signal, (seq, at, isAhead) => ({ seq, at, isAhead }))
     const first = await frames.next()
     const second = frames.next()
@@ -51,7 +51,7 @@ describe('a stream that stands', () => {
     expect((await second).value).toEqual({ seq: 2, at: 6, isAhead: true })
     pump.acknowledge('p', 's', 2)
     expect(await next(frames)).toEqual({ seq: 3, at: 8, isAhead: true })
-    pump.stand('p', 's', 6)
+    pump.seek('p', 's', 6)
     expect(await next(frames)).toEqual({ seq: 4, at: 6, isAhead: false })
     expect(await next(frames)).toEqual({ seq: 5, at: 5, isAhead: true })
     expect(await isSilent(frames.next())).toBe(true)
@@ -63,17 +63,17 @@ describe('a stream that stands', () => {
     const waiting = next(frames)
     change()
     expect(await isSilent(waiting)).toBe(true)
-    expect(pump.stand('p', 's', 6)).toBe(true)
+    expect(pump.seek('p', 's', 6)).toBe(true)
     expect(await waiting).toEqual({ seq: 2, at: 6 })
   })
 
   it('sends the newest of many moves only, to a window that has not drawn the last two', async () => {
     const frames = open(7)
     const first = await frames.next()
-    pump.stand('p', 's', 6)
+    pump.seek('p', 's', 6)
     await frames.next()
     const third = frames.next()
-    for (const at of [5, 4, 3]) pump.stand('p', 's', at)
+    for (const at of [5, 4, 3]) pump.seek('p', 's', at)
     expect(await isSilent(third)).toBe(true)
     pump.acknowledge('p', 's', first.value?.seq ?? 0)
     expect((await third).value).toEqual({ seq: 3, at: 3 })
@@ -82,7 +82,7 @@ describe('a stream that stands', () => {
   it('follows again when its cursor is let go', async () => {
     const frames = open(7)
     await next(frames)
-    pump.stand('p', 's', null)
+    pump.seek('p', 's', null)
     expect((await next(frames)).at).toBeNull()
     const waiting = next(frames)
     change()
@@ -90,12 +90,12 @@ describe('a stream that stands', () => {
   })
 
   it('is not moved by another window, nor before it runs, nor after it', async () => {
-    expect(pump.stand('p', 's', 1)).toBe(false)
+    expect(pump.seek('p', 's', 1)).toBe(false)
     const frames = open(7)
     await next(frames)
-    expect(pump.stand('q', 's', 1)).toBe(false)
+    expect(pump.seek('q', 's', 1)).toBe(false)
     await frames.return(undefined)
-    expect(pump.stand('p', 's', 1)).toBe(false)
+    expect(pump.seek('p', 's', 1)).toBe(false)
   })
 })
 

@@ -20,7 +20,7 @@ interface StreamQuery {
   readonly hz: number
   /** Sample to show; null = follow the newest. */
   readonly at: number | null
-  readonly stands: boolean
+  readonly isFixed: boolean
   readonly beats: boolean
   readonly ahead?: boolean
 }
@@ -50,7 +50,7 @@ function beside(from: number | null, at: number | null): number[] {
 }
 
 /** Serializes the building of frames, round-robin over windows, yielding to the event loop between frames. */
-class Turns {
+class RoundRobin {
   /** Waiting builds by window, in the order of service. */
   readonly #waiting = new Map<string, (() => void)[]>()
   #isTaken = false
@@ -85,7 +85,7 @@ class Turns {
 
 export class FramePump {
   readonly #streams = new Map<string, Stream>()
-  readonly #turns = new Turns()
+  readonly #queue = new RoundRobin()
 
   /**
    * Acknowledges that the window behind `peer` has drawn frame `seq` of a stream. Unknown streams are ignored: they may
@@ -101,7 +101,7 @@ export class FramePump {
   /**
    * Moves the cursor of a stream: its next frame shows that sample, at once. Earlier moves not yet drawn are skipped.
    */
-  stand(peer: string, stream: string, at: number | null): boolean {
+  seek(peer: string, stream: string, at: number | null): boolean {
     const s = this.#streams.get(`${peer}\u0000${stream}`)
     if (!s) return false
     s.beside = beside(s.at, at)
@@ -114,7 +114,7 @@ export class FramePump {
   /**
    * Frames of one view until the window closes it: by the signal, or by no longer reading.
    *
-   * @param query.stands  a view of a fixed sample (`at`) is one frame until the cursor moves; otherwise every view
+   * @param query.isFixed  a view of a fixed sample (`at`) is one frame until the cursor moves; otherwise every view
    * follows.
    * @param query.beats   a frame is sent at least once a second, also without a new sample.
    * @param query.ahead   frames of the samples adjacent to a fixed one follow it.
@@ -168,11 +168,11 @@ export class FramePump {
         if (query.beats && now - lastMs >= BEAT_MS) fresh = true
         const free = s.sent - s.acknowledged < UNACKNOWLEDGED
         const due = s.hasMoved ? 0 : lastMs + gapMs - now
-        const isStill = query.stands && s.at !== null && s.sent > 0
+        const isStill = query.isFixed && s.at !== null && s.sent > 0
         const isWanted = s.hasMoved || (fresh && !isStill)
         // Timers fire slightly late; a sample that is slightly early is sent now, not with the next one.
         if (isWanted && free && due <= 5) {
-          await this.#turns.take(query.peer)
+          await this.#queue.take(query.peer)
           if (signal.aborted) return
           fresh = s.hasMoved = false
           lastMs = Math.max(now, lastMs + gapMs)
@@ -180,7 +180,7 @@ export class FramePump {
           continue
         }
         // Only once the window has drawn everything requested: prefetching delays nothing.
-        if (query.ahead && query.stands && s.at !== null && !s.hasMoved && s.sent > 0 && s.sent === s.acknowledged) {
+        if (query.ahead && query.isFixed && s.at !== null && !s.hasMoved && s.sent > 0 && s.sent === s.acknowledged) {
           const next = s.beside.shift()
           if (next !== undefined) {
             yield build(++s.sent, next, true)

@@ -5,7 +5,7 @@
 import { dirname } from 'node:path'
 import type { ClusterInput } from '#core/api/clusters.ts'
 import { plainText } from '#core/base/plain-text.ts'
-import { ok, type Failure, type Result } from '#core/base/result.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { EmulatedSource } from '../cluster/emulated-source.ts'
 import type { NodeConnection } from '../base/connection.ts'
@@ -14,26 +14,25 @@ import type { ClusterMonitor } from '../cluster/monitor.ts'
 import type { EnforcementStore } from '../enforce/store.ts'
 import { ForeignFiles } from '../foreign/foreign-files.ts'
 import { History } from '../history/history.ts'
-import { recordChoice } from './clusters/record-choice.ts'
 import { ClusterService } from './clusters/cluster-service.ts'
+import { Demo, uncontrolled } from './clusters/demo.ts'
 import { FramePump } from './frame-pump.ts'
 import { consoleOf, type Console } from './console.ts'
 import { HistoryService } from './history/history-service.ts'
 import { IncidentService } from './incidents/incident-service.ts'
-import { keepFrames } from './history/kept-frames.ts'
+import { keepFrames } from './history/stored-frames.ts'
 import { machineFacts } from './machine/facts.ts'
 import { ActiveView } from './active-view.ts'
 import { Papers } from './papers/papers.ts'
 import { SandboxService } from './sandbox/sandbox-service.ts'
 import { secretsFile, ShellService } from './shell/shell-service.ts'
-import { KeptSecrets } from './shell/kept-secrets.ts'
+import { SecretStore } from './shell/secret-store.ts'
 import type { Shell } from './shell/shell.ts'
 import { makeRouter } from './router.ts'
 import { SearchService } from './search/search-service.ts'
 import { demoScenario, version } from '../files/resources.ts'
 import { readScenario } from './scenario-file.ts'
 import { openStore } from './sources/data-folder.ts'
-import { beginEmulated } from './sources/emulated.ts'
 import { beginLive } from './sources/live.ts'
 import type { Source } from './sources/source.ts'
 
@@ -87,7 +86,7 @@ export interface Host {
 }
 
 /** Console of a source whose frames are kept in the history. */
-function kept(source: Source, scenario?: { readonly scenario: Scenario; readonly seed: number }): Console {
+function asConsole(source: Source, scenario?: { readonly scenario: Scenario; readonly seed: number }): Console {
   keepFrames(source.monitor)
   return consoleOf(source.monitor, { ...source, scenario })
 }
@@ -96,29 +95,37 @@ function kept(source: Source, scenario?: { readonly scenario: Scenario; readonly
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const read = readScenario(options.scenarioFile ?? demoScenario())
   if (!read.ok) return read
-  const scenario = read.value
+  const scenario = options.scenarioFile === undefined ? uncontrolled(read.value) : read.value
   const opened = History.openOrWithout(options.historyFile, Date.now())
   if (!opened.ok) return opened
   const history = opened.value
   const { seed, epochSeconds, reach, forgetMs, recentMs } = options
-  const emulation = beginEmulated(scenario, { history, seed, epochSeconds, reach, forgetMs, recentMs })
-  const { emulated } = emulation
-  const emulator = kept(emulation.source, { scenario, seed: emulated.emulator.seed })
-  const onScreen = new ActiveView(emulator)
+  const demo: Demo = new Demo(scenario, {
+    history,
+    seed,
+    epochSeconds,
+    reach,
+    forgetMs,
+    recentMs,
+    asConsole,
+    isPaced: options.paced !== false,
+    watch: (console) => incidents.watch(console),
+  })
+  const onScreen = new ActiveView(demo.console)
   const dataDir = options.dataDir ?? (options.historyFile === ':memory:' ? undefined : dirname(options.historyFile))
   const reopen = (): Result<EnforcementStore> => openStore(dataDir)
   const store = reopen()
-  const secrets = new KeptSecrets(secretsFile(dataDir), options.around?.keychain)
+  const secrets = new SecretStore(secretsFile(dataDir), options.around?.keychain)
   const clusters = new ClusterService({
     onScreen,
-    emulator,
+    demo,
     dataDir,
     secrets,
     clusters: options.clusters,
     ssh: options.ssh,
     begin: (cluster, nodes) => {
       const begun = beginLive(cluster, nodes, { history: history.beside(), store, reopen })
-      return { ...begun, source: kept(begun.source) }
+      return { ...begun, source: asConsole(begun.source) }
     },
     record: (server, text) => recordChoice(store, server, text),
     watch: (console) => incidents.watch(console),
@@ -134,11 +141,11 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     foreign,
     version: version(),
     store: store.ok ? store.value : undefined,
-    run: (id) => sandbox.kept(id),
+    run: (id) => sandbox.finishedRun(id),
+    stagedRun: () => sandbox.stagedRun(),
     // A caller that drives the clock itself waits for the results.
-    inTurns: options.paced !== false,
+    isCooperative: options.paced !== false,
   })
-  incidents.watch(emulator)
   const shell = new ShellService({ shell: options.around, clusters, secrets, alerts: incidents.alerts })
   const about = { version: version(), runtime: `Node ${process.versions.node}` }
   const router = makeRouter({
@@ -162,16 +169,18 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     pump: new FramePump(),
     info: { ...about, shell: options.shell },
   })
-  if (options.paced !== false) emulation.start()
+  demo.start()
   return ok({
     router,
-    source: emulated,
     onScreen,
     clusters,
     incidents,
     notices: [history.notice, store.ok ? store.value.refusal : store.error].filter((f) => f !== undefined),
     unknownVerb: (peer, verb) =>
       void recordChoice(store, 'this console', `refused ${plainText(peer)}: no verb ${plainText(verb)}`),
+    get source() {
+      return demo.source
+    },
     get monitor() {
       return onScreen.monitor
     },
@@ -182,11 +191,28 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
       papers.close()
       sandbox.close()
       incidents.close()
-      emulator.comparison.close()
       await clusters.close()
       if (store.ok) store.value.close()
-      await emulation.close()
+      await demo.close()
       history.close()
     },
   })
+}
+
+/** Records an operator's choice about a server in the audit of commands. Failure: NOT_ON_RECORD. */
+function recordChoice(store: Result<EnforcementStore>, server: string, text: string): Result<undefined> {
+  const refuse = (why: string): Result<undefined> =>
+    fail({
+      code: 'NOT_ON_RECORD',
+      what: 'It could not be recorded, so it was not done',
+      why,
+      next: 'Check the data folder, then try again.',
+    })
+  if (!store.ok) return refuse(store.error.why ?? store.error.what)
+  try {
+    store.value.audit({ cluster: '' }).write(Date.now(), server, 'mode', text)
+    return ok(undefined)
+  } catch (e) {
+    return refuse(e instanceof Error ? e.message : String(e))
+  }
 }

@@ -17,7 +17,7 @@ export interface Position {
 }
 
 /** Newest sample, even if it is a gap. */
-export const newestOf = (viewed: ClusterView): Position => stand(viewed, viewed.recent.raw.totals.newest)
+export const newestOf = (viewed: ClusterView): Position => resolvePosition(viewed, viewed.recent.raw.totals.newest)
 
 /** Present sample: while no server answers, the last one with an answer, so that the last data stays visible. */
 function presentOf(viewed: ClusterView): number {
@@ -26,14 +26,14 @@ function presentOf(viewed: ClusterView): number {
 }
 
 /** Requested sample, clamped to those in memory; for null the present one. */
-export function stand(viewed: ClusterView, at: number | null): Position {
+export function resolvePosition(viewed: ClusterView, at: number | null): Position {
   const { totals } = viewed.recent.raw
   if (totals.newest === 0) return { sample: 0, atMs: null }
   const sample = Math.min(totals.newest, Math.max(totals.oldest, at ?? presentOf(viewed)))
   return { sample, atMs: totals.atMs(sample) }
 }
 
-/** Sample nearest to an instant; 0 before the first. */
+/** Sample nearest to an instant; 0 if there is none yet. */
 export function nearestSample(axis: SeriesAt, atMs: number): number {
   if (axis.newest === 0) return 0
   const after = axis.sampleAt(atMs)

@@ -5,9 +5,11 @@ import { createRouterClient } from '@orpc/server'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
+import { clusterInput, type ConnectionsFrame } from '#core/api/clusters.ts'
 import type { JobsFrame, StatusFrame } from '#core/api/frames.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
+import { demoScenario } from '../files/resources.ts'
 import { openHost, type Host, type HostOptions } from './host.ts'
 import { valueOrder } from './views/jobs/job-rows.ts'
 import { selectRange } from './views/rank.ts'
@@ -20,6 +22,8 @@ async function open(options: Partial<HostOptions> = {}): Promise<Host> {
     historyFile: ':memory:',
     paced: false,
     epochSeconds: EPOCH_S,
+    // Controlled: without a file the demo opens uncontrolled.
+    scenarioFile: demoScenario(),
     ...options,
   })
   if (!opened.ok) throw new Error(opened.error.what)
@@ -34,7 +38,7 @@ const run = (host: Host, toSecond: number): Promise<void> =>
   host.source.runTo(toSecond * NS_PER_S, (atNs) => host.monitor.tick(atNs))
 
 /** Fakes the clock of streams and of the emulator's pace: only `pass` advances it. */
-const standStill = (): void =>
+const pauseEmulator = (): void =>
   void vi.useFakeTimers({
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
   })
@@ -63,6 +67,69 @@ afterEach(() => void vi.useRealTimers())
 
 const scenarioFile = join(tempFolder(), 'small.yaml')
 writeFileSync(scenarioFile, JSON.stringify(twoJobs()))
+
+it('the demo opens uncontrolled, with the heavy job at the top of the jobs', async () => {
+  const host = await open({ scenarioFile: undefined })
+  await run(host, 12)
+  const client = clientOf(host)
+  const { rows } = await first<JobsFrame>(client.views.jobs({ stream: 'j', sort: 'rpcs' }))
+  expect([host.monitor.loop.mode, rows.jobId[0]]).toEqual(['advise', '4690.python.u1021'])
+  expect(
+    host.monitor.servers.flatMap((s) => host.monitor.reading(s)?.rules ?? []).some((r) => isControllerRule(r.name)),
+  ).toBe(false)
+  await host.close()
+})
+
+describe('playing a scenario', () => {
+  const noisy = clusterInput.parse({ name: 'noisy', env: 'DEV', servers: [{ host: 'oss01' }] })
+  const playing = async (
+    options: Partial<HostOptions>,
+    check: (host: Host, client: Client) => Promise<void>,
+  ): Promise<void> => {
+    const host = await open(options)
+    await run(host, 5)
+    await check(host, clientOf(host))
+    await host.close()
+  }
+  const cardOf = async (client: Client) => {
+    const { clusters } = await first<ConnectionsFrame>(client.views.connections({ stream: 'c' }))
+    return clusters.map((c) => [c.name, c.scenario, c.onScreen])
+  }
+
+  it('replaces the one that the demo plays, and begins uncontrolled', () =>
+    playing({ historyFile: join(tempFolder(), 'history.sqlite') }, async (host, client) => {
+      const before = host.monitor
+      await client.clusters.play({ scenario: 'built-in/noisy-neighbour' })
+      expect(await cardOf(client)).toEqual([['noisy', 'Noisy neighbor', true]])
+      await run(host, 3)
+      expect([host.monitor === before, host.monitor.sample, host.monitor.loop.mode]).toEqual([false, 29, 'advise'])
+      expect(host.monitor.history.newestMs).toBe(host.monitor.nowMs())
+      expect(before.sample).toBe(49)
+    }))
+
+  it('continues the clock of a cluster that is begun again', () =>
+    playing({}, async (host, client) => {
+      const endMs = host.monitor.nowMs()
+      await client.clusters.play({ scenario: 'built-in/demo' })
+      expect(host.monitor.nowMs()).toBeGreaterThan(endMs)
+    }))
+
+  it('is refused while changes are staged, for the name of another cluster, and for one that is not valid', () =>
+    playing({ dataDir: tempFolder(), clusters: [noisy] }, async (host, client) => {
+      const refusal = async (scenario: string): Promise<string> =>
+        client.clusters.play({ scenario }).then(
+          () => 'played',
+          (error: unknown) => (error as { data: { code: string } }).data.code,
+        )
+      const { id } = await client.sandbox.save({ name: 'faulty', text: 'title: [', replace: false })
+      expect(await refusal(id)).toBe('SCENARIO_SYNTAX')
+      expect(await refusal('built-in/noisy-neighbour')).toBe('CLUSTER_NAME')
+      expect(await refusal('built-in/none')).toBe('NO_SCENARIO')
+      await client.rules.stagePolicy({ service: 'ost_io', policy: 'fifo', reason: 'test' })
+      expect(await refusal('built-in/failing-disk')).toBe('STAGED')
+      expect(await cardOf(client)).toContainEqual(['demo', 'Four OSTs, one heavy job', true])
+    }))
+})
 
 describe('what every call checks', () => {
   let host: Host
@@ -203,6 +270,40 @@ describe('frames', () => {
     }
   })
 
+  it('list the rules that an operator committed with an expiry, before the leases of controllers', async () => {
+    const { rules } = host.onScreen.console.ruleService
+    const nowMs = host.monitor.nowMs()
+    const place = (node: string, name: string) => ({ service: 'ost_io', host: node, queue: 'reg', name }) as const
+    const terms = { createdMs: nowMs, realtime: false }
+    for (const node of ['oss01', 'oss02']) {
+      const timer = { unit: `sluice-${node}`, expiresMs: nowMs + 1_783_000 }
+      rules.keep(place(node, 'cap'), { ...terms, reason: 'ticket 7', timer })
+    }
+    rules.keep(place('oss01', 'soon'), {
+      ...terms,
+      reason: '',
+      timer: { unit: 'bound', expiresMs: nowMs + 54_000, stop: 'reg stop soon' },
+    })
+    rules.keep(place('oss01', 'stays'), { ...terms, reason: '', timer: undefined })
+    try {
+      const { timers } = await first(client.views.overview({ stream: 'o', windowMs: 10_000 }))
+      expect(timers.slice(0, 2).map((t) => [t.name, t.detail, t.unit, (t.expiresMs ?? 0) - nowMs])).toEqual([
+        ['soon', 'rule on oss01', 'of this console', 54_000],
+        ['cap', 'rule on 2 servers: ticket 7', 'sluice-oss01 and 1 more', 1_783_000],
+      ])
+      expect(timers.some((t) => t.name === 'stays')).toBe(false)
+      expect(timers.slice(2).every((t) => t.name.startsWith('controller lease on '))).toBe(true)
+    } finally {
+      for (const [node, name] of [
+        ['oss01', 'cap'],
+        ['oss02', 'cap'],
+        ['oss01', 'soon'],
+        ['oss01', 'stays'],
+      ] as const)
+        rules.forget(place(node, name))
+    }
+  })
+
   it('say what a cycle takes: the parts of every node, and a total that they sum to', async () => {
     const { cycle } = await first(client.source.status({ stream: 's' }))
     expect(cycle?.nodes.map((n) => n.node)).toEqual(['oss01', 'oss02', 'mds01'])
@@ -213,6 +314,20 @@ describe('frames', () => {
       if (p !== 'collect') expect(cycle?.nodes.reduce((s, n) => s + n[p], 0)).toBeCloseTo(cycle?.[p] ?? NaN, 3)
     }
     expect(parts.reduce((s, p) => s + (cycle?.[p] ?? 0), 0)).toBeCloseTo(cycle?.total ?? NaN)
+  })
+
+  it('give the token shares of a job over the window if asked, not only of the last second', async () => {
+    const ask = (sharesOver: 'second' | 'window', at: number | null) =>
+      first(client.views.job({ stream: 'd', windowMs: 10_000, jobId: '4690.python.u1021', sharesOver, at }))
+    const seconds = await Promise.all([100, 60, 70, 80, 90].map((at) => ask('second', at)))
+    const window = await Promise.all([100, 90].map((at) => ask('window', at)))
+    const spread = (all: (number | null)[]): number => {
+      const known = all.filter((v) => v !== null)
+      expect(known).toHaveLength(all.length)
+      return Math.max(...known) - Math.min(...known)
+    }
+    expect(spread(window.map((f) => f.share))).toBeLessThan(spread(seconds.map((f) => f.share)))
+    for (const f of window) expect(f.entitled).toBeGreaterThan(0)
   })
 
   it('say that a job is not known, and are empty where there is nothing', async () => {
@@ -326,7 +441,7 @@ describe('streams', () => {
   let client: Client
   let ended: AbortController
   beforeEach(async () => {
-    standStill()
+    pauseEmulator()
     host = await open({ scenarioFile })
     client = clientOf(host)
     ended = new AbortController()
@@ -386,7 +501,7 @@ describe('streams', () => {
     await done
   })
 
-  it('of the status go on while the views stand still: that is how a source that is silent is seen', async () => {
+  it('of the status continue while the views do not change: so a silent source is noticed', async () => {
     const { frames, done } = taking(client.source.status({ stream: 'v', hz: 10, at: 4 }, { signal: ended.signal }))
     await pass(1100)
     expect(frames).toHaveLength(2)
@@ -409,7 +524,7 @@ describe('streams', () => {
     expect(counted()).toBe(0)
   })
 
-  it('end when nobody takes more of them, also while the emulator stands still', async () => {
+  it('end when no reader is left, also while the emulator is paused', async () => {
     const counted = countListeners(host)
     const stream = await client.views.jobs({ stream: 'v' })
     for await (const f of stream) {
@@ -527,8 +642,8 @@ describe('what the operator chooses', () => {
     await host.close()
   })
 
-  it('speed 0 freezes the emulator and speed 1 lets it go on', async () => {
-    standStill()
+  it('speed 0 freezes the emulator and speed 1 lets it continue', async () => {
+    pauseEmulator()
     const host = await open({ paced: true })
     const client = clientOf(host)
     await client.source.setSpeed({ speed: 8 })
@@ -552,7 +667,7 @@ describe('what the operator chooses', () => {
 
 describe('the rate of frames', () => {
   it('is at most what was asked for, however fast samples come', async () => {
-    standStill()
+    pauseEmulator()
     const host = await open({ paced: true, scenarioFile })
     const client = clientOf(host)
     await client.source.setSpeed({ speed: 8 })

@@ -13,9 +13,7 @@ import type { ShellService } from './shell/shell-service.ts'
 import { enterEnforce } from './sources/other-consoles.ts'
 import { stopAll, stopScript } from './sources/stop.ts'
 import { changeOf } from './views/adaptbf.ts'
-import { accepted, implementation } from './implementation.ts'
-import { incidentHandlers } from './router-incidents.ts'
-import { shellHandlers } from './router-shell.ts'
+import { accepted, implementation, type Implementation } from './implementation.ts'
 import type { SearchService } from './search/search-service.ts'
 import { connectionsFrame } from './views/connections.ts'
 import { runCooperatively } from '../history/cooperative.ts'
@@ -63,7 +61,7 @@ export function makeRouter(parts: RouterParts) {
   type Call<Q> = { input: Q; context: PeerContext; signal?: AbortSignal | undefined }
   const frames = <Q extends Query, F>(
     { input, context, signal }: Call<Q>,
-    kind: { stands: boolean; beats: boolean },
+    kind: { isFixed: boolean; beats: boolean },
     build: (input: Q, seq: number) => F,
     of: Changing = onScreen,
   ): AsyncGenerator<F & { turn?: number; isAhead?: boolean }, void, void> =>
@@ -76,7 +74,7 @@ export function makeRouter(parts: RouterParts) {
     call: Call<Q>,
     build: (input: Q, seq: number) => F,
   ): AsyncGenerator<F & { turn?: number; isAhead?: boolean }, void, void> =>
-    frames(call, { stands: true, beats: false }, build)
+    frames(call, { isFixed: true, beats: false }, build)
 
   return os.router({
     host: {
@@ -86,7 +84,7 @@ export function makeRouter(parts: RouterParts) {
     source: {
       // The status frame follows the newest sample even if the views are paused, so that the age of data is visible.
       status: os.source.status.handler((call) =>
-        frames(call, { stands: false, beats: true }, (input, seq) => onScreen.views.status(input, seq)),
+        frames(call, { isFixed: false, beats: true }, (input, seq) => onScreen.views.status(input, seq)),
       ),
       setSpeed: os.source.setSpeed.handler(({ input }) => {
         const { setSpeed, monitor } = onScreen.console
@@ -103,14 +101,14 @@ export function makeRouter(parts: RouterParts) {
         accepted(chosen)
       }),
       unlock: os.source.unlock.handler(({ input }) => {
-        const { guard } = onScreen.console
-        const unlocked = guard ? guard.unlock(input.typed) : fail(NOT_LOCKED)
+        const { writeProtection } = onScreen.console
+        const unlocked = writeProtection ? writeProtection.unlock(input.typed) : fail(NOT_LOCKED)
         clusters.changed()
         onScreen.monitor.changed()
         return { untilMs: accepted(unlocked) }
       }),
       lock: os.source.lock.handler(() => {
-        onScreen.console.guard?.lock()
+        onScreen.console.writeProtection?.lock()
         onScreen.monitor.changed()
       }),
       stopAll: os.source.stopAll.handler(async () => {
@@ -133,15 +131,15 @@ export function makeRouter(parts: RouterParts) {
       }),
     },
     views: {
-      stand: os.views.stand.handler(({ input, context }) => pump.stand(context.peer, input.stream, input.at)),
+      stand: os.views.stand.handler(({ input, context }) => pump.seek(context.peer, input.stream, input.at)),
       history: os.views.history.handler((call) =>
-        frames(call, { stands: false, beats: false }, (input, seq) => history.frame(input, seq)),
+        frames(call, { isFixed: false, beats: false }, (input, seq) => history.frame(input, seq)),
       ),
       incidents: os.views.incidents.handler((call) =>
-        frames(call, { stands: false, beats: false }, (input, seq) => incidents.frame(input, seq), incidents),
+        frames(call, { isFixed: false, beats: false }, (input, seq) => incidents.frame(input, seq), incidents),
       ),
       connections: os.views.connections.handler((call) =>
-        frames(call, { stands: false, beats: true }, (input, seq) => connectionsFrame(clusters, input, seq), clusters),
+        frames(call, { isFixed: false, beats: true }, (input, seq) => connectionsFrame(clusters, input, seq), clusters),
       ),
       strip: os.views.strip.handler((call) => stream(call, (input, seq) => onScreen.views.strip(input, seq))),
       overview: os.views.overview.handler((call) => stream(call, (input, seq) => onScreen.views.overview(input, seq))),
@@ -155,7 +153,7 @@ export function makeRouter(parts: RouterParts) {
       rules: os.views.rules.handler((call) => stream(call, (input, seq) => onScreen.views.rules(input, seq))),
       // Staged changes are always planned on the newest state.
       staged: os.views.staged.handler((call) =>
-        frames(call, { stands: false, beats: false }, (input, seq) => onScreen.views.staged(input, seq)),
+        frames(call, { isFixed: false, beats: false }, (input, seq) => onScreen.views.staged(input, seq)),
       ),
     },
     rules: {
@@ -189,12 +187,12 @@ export function makeRouter(parts: RouterParts) {
     padll: {
       change: os.padll.change.handler(async ({ input }) => {
         // Checks the unlock: a lock leaves enforce.
-        onScreen.console.guard?.look()
+        onScreen.console.writeProtection?.look()
         accepted(await onScreen.console.padll.change(input))
       }),
       check: os.padll.check.handler(({ input }) => onScreen.console.padll.check(input.plane, input.text)),
       apply: os.padll.apply.handler(async ({ input }) => {
-        onScreen.console.guard?.look()
+        onScreen.console.writeProtection?.look()
         accepted(await onScreen.console.padll.apply(input))
       }),
     },
@@ -229,6 +227,9 @@ export function makeRouter(parts: RouterParts) {
       show: os.clusters.show.handler(({ input }) => {
         accepted(clusters.show(input.name))
       }),
+      play: os.clusters.play.handler(async ({ input }) => {
+        accepted(await clusters.play(accepted(sandbox.open(input.scenario)).text))
+      }),
       check: os.clusters.check.handler(({ input, signal }) => clusters.check(input, signal)),
       trust: os.clusters.trust.handler(({ input }) => {
         accepted(clusters.trust(input))
@@ -238,6 +239,9 @@ export function makeRouter(parts: RouterParts) {
       }),
       setProbe: os.clusters.setProbe.handler(async ({ input }) => {
         accepted(await clusters.setProbe(input.name, input.probe, input.on))
+      }),
+      setMaxRate: os.clusters.setMaxRate.handler(async ({ input }) => {
+        accepted(await clusters.setMaxRate(input.name, input.maxRate))
       }),
       setSafeMode: os.clusters.setSafeMode.handler(async ({ input }) => {
         accepted(await clusters.setSafeMode(input.name, input.safeMode))
@@ -252,8 +256,8 @@ export function makeRouter(parts: RouterParts) {
     },
     history: {
       goTo: os.history.goTo.handler(({ input }) => {
-        const stood = accepted(history.goTo(input.atMs))
-        return { ...stood, turn: onScreen.turn }
+        const position = accepted(history.goTo(input.atMs))
+        return { ...position, turn: onScreen.turn }
       }),
       event: os.history.event.handler(({ input }) => ({ atMs: history.event(input.atMs, input.direction) })),
       open: os.history.open.handler(async ({ input }) => {
@@ -304,4 +308,80 @@ export function makeRouter(parts: RouterParts) {
       run: os.papers.run.handler(({ input, signal }) => accepted(papers.run(input, signal))),
     },
   })
+}
+
+/** Handlers of verbs of the desktop shell. */
+// The contract determines the return type, as for the whole router.
+function shellHandlers(os: Implementation, shell: ShellService) {
+  return {
+    about: os.shell.about.handler(() => shell.about()),
+    save: os.shell.save.handler(async ({ input, context }) => {
+      const begun = accepted(await shell.saves.begin(context.peer, input.name, input.bytes))
+      return { id: begun }
+    }),
+    put: os.shell.put.handler(async ({ input, context }) => {
+      const taken = accepted(await shell.saves.put(context.peer, input))
+      return { name: taken }
+    }),
+    drop: os.shell.drop.handler(({ input, context }) => shell.saves.drop(context.peer, input.id)),
+    setMenu: os.shell.setMenu.handler(({ input }) => shell.setMenu(input)),
+    openLink: os.shell.openLink.handler(async ({ input }) => {
+      accepted(await shell.openLink(input.url))
+    }),
+    forgetSecrets: os.shell.forgetSecrets.handler(({ input }) => {
+      const forgotten = accepted(shell.secrets.forget(input.file))
+      return { forgotten }
+    }),
+    events: os.shell.events.handler(({ signal }) => shell.events(signal)),
+  }
+}
+
+/** Handlers of incident verbs. */
+// The contract determines the return type, as for the whole router.
+function incidentHandlers(os: Implementation, { notebooks, alerts, bundles }: IncidentService) {
+  return {
+    create: os.incidents.create.handler(async ({ input }) => accepted(await notebooks.createCooperatively(input))),
+    change: os.incidents.change.handler(({ input: { id, ...change } }) => {
+      accepted(notebooks.change(id, change))
+    }),
+    remove: os.incidents.remove.handler(({ input }) => {
+      accepted(notebooks.remove(input.id))
+    }),
+    restore: os.incidents.restore.handler(({ input }) => {
+      accepted(notebooks.restore(input.id))
+    }),
+    addCell: os.incidents.addCell.handler(({ input }) =>
+      accepted(notebooks.addCell(input.id, input.atMs, input.cell, input.behind)),
+    ),
+    editCell: os.incidents.editCell.handler(({ input }) => {
+      accepted(notebooks.editCell(input.id, input.cell, input.text))
+    }),
+    moveCell: os.incidents.moveCell.handler(({ input }) => {
+      accepted(notebooks.moveCell(input.id, input.cell, input.by))
+    }),
+    removeCell: os.incidents.removeCell.handler(({ input }) => {
+      accepted(notebooks.removeCell(input.id, input.cell))
+    }),
+    restoreCell: os.incidents.restoreCell.handler(({ input }) => {
+      accepted(notebooks.restoreCell(input.id, input.cell))
+    }),
+    alertRules: os.incidents.alertRules.handler(() => ({ rules: alerts.rules() })),
+    setAlertRule: os.incidents.setAlertRule.handler(({ input }) => {
+      accepted(alerts.setRule(input))
+    }),
+    preview: os.incidents.preview.handler(async ({ input }) => accepted(await bundles.preview(input))),
+    export: os.incidents.export.handler(({ input, signal }) => accepted(bundles.export(input, signal))),
+    markdown: os.incidents.markdown.handler(async ({ input }) => accepted(await bundles.markdown(input))),
+    read: os.incidents.read.handler(({ input }) => accepted(bundles.read(input.name))),
+    put: os.incidents.put.handler(async ({ input }) => {
+      accepted(await bundles.put(input))
+    }),
+    verify: os.incidents.verify.handler(async ({ input }) => accepted(await bundles.verify(input.name))),
+    open: os.incidents.open.handler(async ({ input }) => {
+      accepted(await bundles.open(input.name))
+    }),
+    removeBundle: os.incidents.removeBundle.handler(({ input }) => {
+      accepted(bundles.remove(input.name))
+    }),
+  }
 }

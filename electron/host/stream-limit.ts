@@ -8,7 +8,7 @@ const TOO_MANY: Notice = {
   code: 'TOO_MANY_STREAMS',
   what: 'The stream was not opened',
   why: `this window has ${MAX_STREAMS} open`,
-  unaffected: 'the streams that are open, and every other window',
+  unaffected: 'The streams that are open, and every other window.',
   next: 'Reload the window.',
 }
 
@@ -37,9 +37,9 @@ export class StreamLimit {
   }
 
   #release(peer: string): void {
-    const left = (this.#open.get(peer) ?? 1) - 1
-    if (left === 0) this.#open.delete(peer)
-    else this.#open.set(peer, left)
+    const remaining = (this.#open.get(peer) ?? 1) - 1
+    if (remaining === 0) this.#open.delete(peer)
+    else this.#open.set(peer, remaining)
   }
 }
 

@@ -54,7 +54,7 @@ export function viewsOf(console: Console): ViewSet {
   return {
     status: (q, seq) => statusFrame(console, q, seq),
     strip: (q, seq) => stripFrame(viewed, q, seq),
-    overview: (q, seq) => overviewFrame(viewed, q, seq, find),
+    overview: (q, seq) => overviewFrame(viewed, q, seq, find, ruleService.rules),
     jobs: (q, seq) => jobsFrame(viewed, q, seq, find),
     job: (q, seq) => jobFrame(viewed, q, seq, find),
     server: (q, seq) => serverFrame(viewed, readings, q, seq),

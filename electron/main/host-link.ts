@@ -28,7 +28,7 @@ export interface HostLink {
   /** Handles the preload's request for a port; only the top frame of Sluice's own page gets one. */
   connect(event: Pick<IpcMainEvent, 'senderFrame'>): void
   /** Forwards an event of the desktop to the host. */
-  tell(told: ShellMessage): void
+  notify(message: ShellMessage): void
   /** Resolves when the host process has ended, at most two seconds later. */
   close(): Promise<void>
 }
@@ -42,7 +42,7 @@ export interface HostLinkParts {
   /** Called once, if the host cannot be opened, which a restart would not change, or the user gave up. */
   readonly onFailure: (failure: Failure) => void
   /** Asks the user if a host that keeps crashing is restarted. */
-  readonly askAgain: (failure: Failure) => Promise<boolean>
+  readonly confirmRestart: (failure: Failure) => Promise<boolean>
   readonly limit?: CrashLimit
 }
 
@@ -53,7 +53,7 @@ export function startHost({
   native,
   runForeign,
   onFailure,
-  askAgain,
+  confirmRestart,
   ...more
 }: HostLinkParts): HostLink {
   const limit = more.limit ?? new CrashLimit()
@@ -64,7 +64,7 @@ export function startHost({
   let gone: Promise<void> = Promise.resolve()
   /** Pages with a port of the current host. */
   const pages = new Set<WebFrameMain>()
-  const say = (message: ToHost, ports: Electron.MessagePortMain[] = []): void => child?.postMessage(message, ports)
+  const post = (message: ToHost, ports: Electron.MessagePortMain[] = []): void => child?.postMessage(message, ports)
 
   function start(): void {
     const running = utilityProcess.fork(program, [JSON.stringify(given)], {
@@ -90,7 +90,7 @@ export function startHost({
       const message = read.data
       if (message.type === 'ready') {
         wasReady = true
-        say({ type: 'told', told: { kind: 'focus', isFocused: BrowserWindow.getFocusedWindow() !== null } })
+        post({ type: 'told', told: { kind: 'focus', isFocused: BrowserWindow.getFocusedWindow() !== null } })
       } else if (message.type === 'failed') {
         failure = message.failure
         if (!wasReady) giveUp(failure)
@@ -110,11 +110,11 @@ export function startHost({
     }
     pages.clear()
   }
-  async function answer(asked: UtilityProcess, number: number, ask: HostRequest): Promise<void> {
-    const done = await (ask.kind === 'foreign' ? read(ask.task) : native.answer(ask))
+  async function answer(target: UtilityProcess, number: number, request: HostRequest): Promise<void> {
+    const done = await (request.kind === 'foreign' ? read(request.task) : native.answer(request))
     // Answers only go to the process that asked, not to its successor.
-    if (child !== asked) return
-    say({ type: 'answer', number, ...(done.ok ? { failure: null, value: done.value } : { failure: done.error }) })
+    if (child !== target) return
+    post({ type: 'answer', number, ...(done.ok ? { failure: null, value: done.value } : { failure: done.error }) })
   }
   async function read(task: ForeignTask): Promise<Result<unknown>> {
     const done = await runForeign(task)
@@ -130,7 +130,7 @@ export function startHost({
       again = setTimeout(start, pause)
       return
     }
-    void askAgain(failure).then((goesOn) => {
+    void confirmRestart(failure).then((goesOn) => {
       if (isOver) return
       if (!goesOn) return giveUp(failure)
       limit.forgive()
@@ -143,17 +143,17 @@ export function startHost({
     connect({ senderFrame }) {
       if (isOver || child === undefined || !isAppFrame(senderFrame)) return
       const { port1, port2 } = new MessageChannelMain()
-      say({ type: 'connect' }, [port1])
+      post({ type: 'connect' }, [port1])
       const page = senderFrame as WebFrameMain
       pages.add(page)
       page.postMessage('sluice:port', null, [port2])
     },
-    tell: (told) => say({ type: 'told', told }),
+    notify: (message) => post({ type: 'told', told: message }),
     async close() {
       clearTimeout(again)
       if (!isOver) {
         isOver = true
-        say({ type: 'close' })
+        post({ type: 'close' })
       }
       const limited = setTimeout(() => child?.kill(), CLOSE_MS)
       await gone

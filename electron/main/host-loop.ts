@@ -30,7 +30,7 @@ export interface ParentLike {
 export function runHost(
   parent: ParentLike,
   opening: Promise<Result<HostLike>>,
-  tell: (message: FromHost) => void,
+  post: (message: FromHost) => void,
   exit: (code: number) => void,
   hear: (message: ToHost) => void = () => undefined,
 ): void {
@@ -42,8 +42,8 @@ export function runHost(
     (error: unknown): Failure => bug(error),
   )
   void serving.then((result) => {
-    if ('host' in result) return tell({ type: 'ready' })
-    tell({ type: 'failed', failure: result })
+    if ('host' in result) return post({ type: 'ready' })
+    post({ type: 'failed', failure: result })
     exit(1)
   })
   parent.on('message', ({ data, ports }) => {
@@ -56,7 +56,7 @@ export function runHost(
       if (message.type === 'connect') for (const port of ports) result.serve(port)
       if (message.type === 'close') {
         await result.host.close()
-        tell({ type: 'closed' })
+        post({ type: 'closed' })
         exit(0)
       }
     })
@@ -67,5 +67,5 @@ const bug = (error: unknown): Failure => ({
   code: error instanceof InvariantError ? 'INVARIANT' : 'HOST_BUG',
   what: 'The host could not be opened',
   why: error instanceof Error ? error.message : String(error),
-  next: 'This is a fault in Sluice: report it with the text above.',
+  next: 'This is a bug in Sluice: report it with the text above.',
 })

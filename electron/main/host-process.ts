@@ -9,7 +9,7 @@ import { shellLink } from './shell-link.ts'
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
 
 const given = JSON.parse(process.argv[2] ?? '{}') as HostArguments
-const tell = (message: FromHost): void => process.parentPort.postMessage(message)
-const link = shellLink(tell)
+const post = (message: FromHost): void => process.parentPort.postMessage(message)
+const link = shellLink(post)
 const opening: Promise<Result<Host, Failure>> = openHost({ shell: 'desktop', ...given, around: link.shell })
-runHost(process.parentPort, opening, tell, (code) => process.exit(code), link.hear)
+runHost(process.parentPort, opening, post, (code) => process.exit(code), link.hear)

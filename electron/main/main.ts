@@ -4,14 +4,13 @@ import { app, BrowserWindow, dialog, ipcMain, session } from 'electron'
 import { formatFailure, ok, type Failure } from '#core/base/result.ts'
 import { ForeignProcesses } from '#electron/foreign/processes.ts'
 import { defaultHistoryFile } from '#electron/server/data-dir.ts'
-import { readFlags } from './flags.ts'
 import { startUtility } from './foreign-process.ts'
 import { startHost, type HostLink } from './host-link.ts'
 import { lockContents, lockSession } from './lockdown.ts'
 import { native } from './native.ts'
 import { followMachine } from './power.ts'
 import { declareScheme, serveScheme } from './protocol.ts'
-import { switchFailure } from './switches.ts'
+import { readFlags, switchFailure } from './switches.ts'
 import { recoverWindow } from './window-crash.ts'
 import { focusWindow, openWindow } from './window.ts'
 
@@ -26,7 +25,7 @@ function stop(failure: Failure): void {
   app.exit(1)
 }
 
-async function askAgain(failure: Failure): Promise<boolean> {
+async function confirmRestart(failure: Failure): Promise<boolean> {
   const { response } = await dialog.showMessageBox({
     type: 'error',
     title: 'Sluice',
@@ -47,20 +46,20 @@ function begin(): void {
   const stateFile = join(dirname(historyFile.value), 'window.json')
   const open = (): void => recoverWindow(openWindow(preload, stateFile))
   const front = (): void => void (focusWindow() || open())
-  const desktop = native((told) => host?.tell(told), front)
+  const desktop = native((message) => host?.notify(message), front)
   const link = startHost({
     program: join(out, 'main/host-process.js'),
     given: { historyFile: historyFile.value, ...(scenario === undefined ? {} : { scenarioFile: scenario }) },
     native: desktop,
     runForeign: readers.run,
     onFailure: stop,
-    askAgain,
+    confirmRestart,
   })
   host = link
   lockSession(session.defaultSession)
   serveScheme(join(out, 'renderer'))
   desktop.menu({ menus: [] })
-  followMachine((told) => host?.tell(told))
+  followMachine((message) => host?.notify(message))
   ipcMain.on('sluice:connect', (event) => {
     // Only pages of Sluice's own windows are answered.
     if (BrowserWindow.getAllWindows().some((window) => window.webContents === event.sender)) link.connect(event)

@@ -14,22 +14,22 @@ export interface ShellLink {
   readonly hear: (message: ToHost) => void
 }
 
-/** @param tell  sends a message to main. */
-export function shellLink(tell: (message: FromHost) => void): ShellLink {
+/** @param post  sends a message to main. */
+export function shellLink(post: (message: FromHost) => void): ShellLink {
   const waiting = new Map<number, (answer: { failure: Failure | null; value?: unknown }) => void>()
-  const listeners = new Set<(told: ShellMessage) => void>()
-  let asked = 0
+  const listeners = new Set<(message: ShellMessage) => void>()
+  let requests = 0
 
-  function ask<K extends HostRequest['kind']>(given: HostRequest & { kind: K }): Promise<Result<Answers[K]>> {
+  function request<K extends HostRequest['kind']>(given: HostRequest & { kind: K }): Promise<Result<Answers[K]>> {
     if (waiting.size >= WAITING) return Promise.resolve(fail(noAnswer('too many requests are pending')))
     return new Promise((resolve) => {
-      const number = ++asked
+      const number = ++requests
       waiting.set(number, ({ failure, value }) => {
         if (failure) return resolve(fail(failure))
         const read = answers[given.kind].safeParse(value)
         resolve(read.success ? ok(read.data as Answers[K]) : fail(noAnswer('its answer could not be read')))
       })
-      tell({ type: 'ask', number, ask: given })
+      post({ type: 'ask', number, ask: given })
     })
   }
 
@@ -42,35 +42,35 @@ export function shellLink(tell: (message: FromHost) => void): ShellLink {
       answer?.({ failure: message.failure, value: message.value })
     },
     shell: {
-      async askSave(name) {
-        const answer = await ask({ kind: 'save', name })
+      async promptSave(name) {
+        const answer = await request({ kind: 'save', name })
         return answer.ok ? ok(answer.value.path) : answer
       },
       async openLink(url) {
-        const answer = await ask({ kind: 'link', url })
+        const answer = await request({ kind: 'link', url })
         return answer.ok ? ok(undefined) : answer
       },
-      notify: (notification) => tell({ type: 'notify', notification }),
-      setMenu: (menu) => tell({ type: 'menu', menu }),
+      notify: (notification) => post({ type: 'notify', notification }),
+      setMenu: (menu) => post({ type: 'menu', menu }),
       keychain: {
         async state() {
-          const answer = await ask({ kind: 'keychain' })
+          const answer = await request({ kind: 'keychain' })
           return answer.ok ? answer.value : { can: false, why: answer.error.why ?? answer.error.what }
         },
         async seal(text) {
-          const answer = await ask({ kind: 'seal', text })
+          const answer = await request({ kind: 'seal', text })
           return answer.ok ? ok(answer.value.sealed) : answer
         },
         async open(sealed) {
-          const answer = await ask({ kind: 'open', sealed })
+          const answer = await request({ kind: 'open', sealed })
           return answer.ok ? ok(answer.value.text) : answer
         },
       },
       async runForeign(task) {
-        const answer = await ask({ kind: 'foreign', task })
+        const answer = await request({ kind: 'foreign', task })
         return answer.ok ? ok(answer.value.text) : answer
       },
-      onTold(listener) {
+      onMessage(listener) {
         listeners.add(listener)
         return () => void listeners.delete(listener)
       },

@@ -1,9 +1,8 @@
-/**
- * Switches of Chromium and Node that give access to the program. Tests and developers need them; an installed console refuses
- * them.
- */
+/** Command line of the desktop shell: file names, and switches of Chromium and Node. */
+import { parseArgs } from 'node:util'
 import type { Failure } from '#core/base/result.ts'
 
+/** Switches that give access to the program. Tests and developers need them; an installed console refuses them. */
 const REFUSED: readonly string[] = [
   'remote-debugging-port',
   'remote-debugging-pipe',
@@ -71,9 +70,9 @@ export function switchFailure(
   if (!isPackaged) return undefined
   const closed = isRoot ? REFUSED : [...REFUSED, ...WITHOUT_SANDBOX]
   const begins = platform === 'win32' ? /^(?:--?|\/)([a-z][a-z-]*)(?:=|$)/ : /^--?([a-z][a-z-]*)(?:=|$)/
-  for (const word of args) {
+  for (const arg of args) {
     // Parsed as Chromium does: surrounding space is trimmed; on Windows a slash starts a switch, and case is ignored.
-    const name = begins.exec(word.trim().toLowerCase())?.[1]
+    const name = begins.exec(arg.trim().toLowerCase())?.[1]
     if (name === undefined || !closed.includes(name)) continue
     return {
       code: 'SWITCH_REFUSED',
@@ -83,4 +82,23 @@ export function switchFailure(
     }
   }
   return undefined
+}
+
+/** Parsed command line: only file names; all other switches belong to Chromium. */
+interface Flags {
+  readonly history?: string
+  readonly scenario?: string
+}
+
+/** Parses --history FILE and --scenario FILE and ignores switches that Chromium or a test driver added. */
+export function readFlags(args: readonly string[]): Flags {
+  const { values } = parseArgs({
+    args: [...args],
+    strict: false,
+    options: { history: { type: 'string' }, scenario: { type: 'string' } },
+  })
+  return {
+    ...(typeof values.history === 'string' ? { history: values.history } : {}),
+    ...(typeof values.scenario === 'string' ? { scenario: values.scenario } : {}),
+  }
 }

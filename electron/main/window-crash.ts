@@ -13,7 +13,7 @@ export function recoverWindow(window: BrowserWindow, limit = new CrashLimit()): 
   const { webContents } = window
   let hanging: AbortController | undefined
 
-  async function askReload(reason: string): Promise<void> {
+  async function promptReload(reason: string): Promise<void> {
     const { response } = await dialog.showMessageBox({
       type: 'error',
       title: 'Sluice',
@@ -32,13 +32,13 @@ export function recoverWindow(window: BrowserWindow, limit = new CrashLimit()): 
     hanging?.abort()
     if (reason === 'clean-exit') return
     const pause = limit.note()
-    if (pause === null || LASTING.has(reason)) return void askReload(reason)
+    if (pause === null || LASTING.has(reason)) return void promptReload(reason)
     // Deferred: not within the crash event itself.
     setTimeout(() => void (window.isDestroyed() || webContents.reload()), 0)
   })
   window.on('unresponsive', () => {
     if (hanging) return
-    const asked = (hanging = new AbortController())
+    const prompted = (hanging = new AbortController())
     void dialog
       .showMessageBox(window, {
         type: 'warning',
@@ -49,12 +49,12 @@ export function recoverWindow(window: BrowserWindow, limit = new CrashLimit()): 
         defaultId: 0,
         cancelId: 0,
         noLink: true,
-        signal: asked.signal,
+        signal: prompted.signal,
       })
       .then(({ response }) => {
-        if (hanging === asked) hanging = undefined
+        if (hanging === prompted) hanging = undefined
         // A hung page ignores a reload: it is killed, and reloaded like after a crash.
-        if (response === 1 && !asked.signal.aborted && !window.isDestroyed()) webContents.forcefullyCrashRenderer()
+        if (response === 1 && !prompted.signal.aborted && !window.isDestroyed()) webContents.forcefullyCrashRenderer()
       })
   })
   window.on('responsive', () => {

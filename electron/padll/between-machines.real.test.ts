@@ -24,24 +24,24 @@ function sluice(machine: string, ...args: string[]) {
   const env = { ...process.env, SLUICE_PADLL: join(folder, machine) }
   const child = spawn(process.execPath, [LAUNCHER, 'padll', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   children.push(child)
-  const said = { out: '', err: '' }
-  child.stdout.setEncoding('utf8').on('data', (t: string) => (said.out += t))
-  child.stderr.setEncoding('utf8').on('data', (t: string) => (said.err += t))
+  const output = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (t: string) => (output.out += t))
+  child.stderr.setEncoding('utf8').on('data', (t: string) => (output.err += t))
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
-  return { said, ended }
+  return { output, ended }
 }
 
-async function global(...flags: string[]): Promise<{ at: string; said: { err: string } }> {
-  const { said } = sluice('one', 'global', '--listen', '127.0.0.1:0', ...flags)
-  const found = (): string | undefined => /local controllers at (\S+)$/m.exec(said.out)?.[1]
+async function global(...flags: string[]): Promise<{ at: string; output: { err: string } }> {
+  const { output } = sluice('one', 'global', '--listen', '127.0.0.1:0', ...flags)
+  const found = (): string | undefined => /local controllers at (\S+)$/m.exec(output.out)?.[1]
   await expect.poll(found, LONG).toBeDefined()
-  return { at: found() ?? '', said }
+  return { at: found() ?? '', output }
 }
 
 async function locals(): Promise<string[]> {
-  const { said, ended } = sluice('one', 'status')
+  const { output, ended } = sluice('one', 'status')
   await ended
-  return padllStatus.parse(JSON.parse(said.out) as unknown).locals.map(({ id }) => id)
+  return padllStatus.parse(JSON.parse(output.out) as unknown).locals.map(({ id }) => id)
 }
 
 async function newKey(name: string): Promise<string> {
@@ -54,16 +54,16 @@ describe('controllers on different machines', () => {
   it('join by a key that both have; one with another key does not', LONG, async () => {
     const key = ['--key-file', await newKey('key')]
     const controller = await global(...key)
-    expect(controller.said.err).not.toContain('no key')
+    expect(controller.output.err).not.toContain('no key')
     sluice('two', 'local', '--name', 'joined', '--core', controller.at, ...key)
     await expect.poll(locals, LONG).toEqual(['joined'])
 
     const stranger = ['--name', 'stranger', '--core', controller.at]
     const wrong = sluice('three', 'local', ...stranger, '--key-file', await newKey('wrong'))
-    await expect.poll(() => wrong.said.err, LONG).toContain('it has another key')
+    await expect.poll(() => wrong.output.err, LONG).toContain('it has another key')
     const none = sluice('four', 'local', ...stranger)
-    await expect.poll(() => none.said.err, LONG).toContain('disconnected')
-    await expect.poll(() => controller.said.err).toContain('a local controller was refused')
+    await expect.poll(() => none.output.err, LONG).toContain('disconnected')
+    await expect.poll(() => controller.output.err).toContain('a local controller was refused')
     expect(await locals()).toEqual(['joined'])
   })
 
@@ -79,7 +79,7 @@ describe('controllers on different machines', () => {
 
     const other = new Authority(folder, 'other')
     const stranger = sluice('three', 'local', '--name', 'x', '--core', controller.at, ...flags(other, 'local'))
-    await expect.poll(() => stranger.said.err, LONG).toContain('retrying')
+    await expect.poll(() => stranger.output.err, LONG).toContain('retrying')
     expect(await locals()).toEqual(['joined'])
   })
 
@@ -92,7 +92,7 @@ describe('controllers on different machines', () => {
     sluice('two', 'local', '--name', 'joined', '--core', controller.at, ...key)
     await expect.poll(locals, LONG).toEqual(['joined'])
     await ended
-    await expect.poll(() => controller.said.err).toContain('it did not finish the handshake')
+    await expect.poll(() => controller.output.err).toContain('it did not finish the handshake')
   })
 
   it('are refused by name before anything is opened, where nothing secures the port', LONG, async () => {
@@ -100,19 +100,19 @@ describe('controllers on different machines', () => {
       ['global', '--listen', '0.0.0.0:0'],
       ['local', '--core', '192.0.2.1:7424'],
     ]) {
-      const { said, ended } = sluice('one', ...args)
+      const { output, ended } = sluice('one', ...args)
       expect(await ended).toBe(1)
-      expect(said.err).toContain('is not used without authentication')
-      expect(said.err).toContain('sluice padll key')
+      expect(output.err).toContain('is not used without authentication')
+      expect(output.err).toContain('sluice padll key')
     }
     const file = await newKey('key')
     chmodSync(file, 0o644)
-    const { said, ended } = sluice('one', 'global', '--listen', '127.0.0.1:0', '--key-file', file)
+    const { output, ended } = sluice('one', 'global', '--listen', '127.0.0.1:0', '--key-file', file)
     expect(await ended).toBe(2)
-    expect(said.err).toContain('others can read it')
+    expect(output.err).toContain('other users can read it')
     // With a private key file, every address can be used.
     chmodSync(file, 0o600)
     const open = sluice('one', 'global', '--listen', '0.0.0.0:0', '--key-file', file)
-    await expect.poll(() => open.said.out, LONG).toContain('local controllers at 0.0.0.0:')
+    await expect.poll(() => open.output.out, LONG).toContain('local controllers at 0.0.0.0:')
   })
 })

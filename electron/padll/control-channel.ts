@@ -52,9 +52,9 @@ export async function serveCommand(
   } catch {
     return void socket.destroy()
   }
-  const asked = request.safeParse(document)
-  if (!asked.success) return void socket.destroy()
-  socket.end(`${JSON.stringify(act(asked.data.args, asked.data.stdin))}\n`)
+  const parsed = request.safeParse(document)
+  if (!parsed.success) return void socket.destroy()
+  socket.end(`${JSON.stringify(act(parsed.data.args, parsed.data.stdin))}\n`)
 }
 
 /**
@@ -79,8 +79,8 @@ export async function sendCommand(
     socket.once('error', resolve)
   })
   if (trouble) {
-    const isNobody = trouble.code === 'ENOENT' || trouble.code === 'ECONNREFUSED'
-    return isNobody ? ok(null) : failed(trouble.message)
+    const isAbsent = trouble.code === 'ENOENT' || trouble.code === 'ECONNREFUSED'
+    return isAbsent ? ok(null) : failed(trouble.message)
   }
   socket.setTimeout(TIMEOUT_MS, () => socket.destroy())
   socket.write(`${JSON.stringify({ args, stdin })}\n`)

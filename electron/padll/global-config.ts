@@ -100,6 +100,7 @@ const failure = (file: string, why: string): Failure => ({
   code: 'CONFIG',
   what: `The configuration ${file} cannot be used`,
   why,
+  next: 'Correct it, or name another file.',
 })
 
 function readText(file: string): Result<string> {

@@ -16,7 +16,7 @@ import { clockFrom, Driver } from './driver.ts'
 import type { GlobalConfig } from './global-config.ts'
 import { Links } from './links.ts'
 import { PURPOSE } from './places.ts'
-import { NO_STATE, readState, writeState, type KeptState } from './state-file.ts'
+import { NO_STATE, readState, writeState, type SavedState } from './state-file.ts'
 import { WireSocket } from './wire-socket.ts'
 
 export interface GlobalDaemonOptions {
@@ -29,7 +29,7 @@ export interface GlobalDaemonOptions {
   readonly config: Pick<GlobalConfig, 'settings' | 'housekeeping' | 'policies' | 'hash'>
   /** Lowest epoch to use. */
   readonly leastEpoch?: number
-  readonly say?: (text: string) => void
+  readonly log?: (text: string) => void
   readonly onLost?: (why: string) => void
 }
 
@@ -51,7 +51,7 @@ const NS_PER_MS = 1e6
  * and has changed nothing.
  */
 export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<GlobalDaemon>> {
-  const { name, config, say = () => undefined } = options
+  const { name, config, log = () => undefined } = options
   const locals = new Links<WireSocket<LocalToGlobal, GlobalToLocal>>()
   let isClosed = false
   let stop = (): void => undefined
@@ -78,7 +78,7 @@ export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<
       most,
       peering: { purpose: PURPOSE, secret: options.secret },
       onSocket,
-      onRefused: (why) => say(`a local controller was refused: ${why}`),
+      onRefused: (why) => log(`a local controller was refused: ${why}`),
       onLost,
     })
     if (!one.ok) {
@@ -88,14 +88,14 @@ export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<
     opened.push(one.value)
   }
 
-  const kept = readState(options.stateFile)
-  const epoch = Math.max((kept.ok ? kept.value.epoch : 0) + 1, options.leastEpoch ?? 1)
-  if (!kept.ok && options.leastEpoch === undefined) {
+  const restored = readState(options.stateFile)
+  const epoch = Math.max((restored.ok ? restored.value.epoch : 0) + 1, options.leastEpoch ?? 1)
+  if (!restored.ok && options.leastEpoch === undefined) {
     await closeAll()
-    return kept
+    return restored
   }
-  const isSame = kept.ok && kept.value.config === config.hash
-  let state: KeptState = { ...(isSame ? kept.value : NO_STATE), config: config.hash, epoch }
+  const isSame = restored.ok && restored.value.config === config.hash
+  let state: SavedState = { ...(isSame ? restored.value : NO_STATE), config: config.hash, epoch }
   const written = writeState(options.stateFile, state)
   if (!written.ok) {
     await closeAll()
@@ -131,17 +131,17 @@ export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<
   const driver = new Driver(controller, now)
   let isObeyed = true
   /** Runs an action on the controller, and stores a changed epoch. */
-  const tell = (act: (nowNs: number) => void): void => {
+  const perform = (act: (nowNs: number) => void): void => {
     driver.with(act)
     if (controller.epoch !== state.epoch) keep({ ...state, epoch: controller.epoch })
     if (isObeyed === controller.isCommanding) return
     isObeyed = controller.isCommanding
-    if (!isObeyed) say('another global controller has taken over; this one is inactive')
+    if (!isObeyed) log('another global controller has taken over; this one is inactive')
   }
-  const keep = (next: KeptState): Result<undefined> => {
+  const keep = (next: SavedState): Result<undefined> => {
     state = next
     const saved = writeState(options.stateFile, state)
-    if (!saved.ok) say(formatFailure(saved.error))
+    if (!saved.ok) log(formatFailure(saved.error))
     return saved
   }
   stop = () => driver.stop()
@@ -153,22 +153,22 @@ export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<
     const wire = new WireSocket(socket, localToGlobal, globalToLocal, {
       onMessage: (message) => {
         clearTimeout(silent)
-        tell((nowNs) => controller.onMessage(link, message, nowNs))
+        perform((nowNs) => controller.onMessage(link, message, nowNs))
       },
       onEnd: (why) => {
         clearTimeout(silent)
         locals.delete(link)
-        say(`a local controller disconnected: ${why}`)
-        tell((nowNs) => controller.onGone(link, nowNs))
+        log(`a local controller disconnected: ${why}`)
+        perform((nowNs) => controller.onGone(link, nowNs))
       },
     })
     locals.set(link, wire)
-    tell((nowNs) => controller.onOpen(link, nowNs))
+    perform((nowNs) => controller.onOpen(link, nowNs))
   }
 
   const command = (args: readonly string[], stdin: string): ConsoleAnswer => {
     let answer: ConsoleAnswer = { stdout: '', stderr: '', code: 1 }
-    tell(() => (answer = answerConsole(args, stdin, act)))
+    perform(() => (answer = answerConsole(args, stdin, act)))
     const next = answer.code === 0 ? changed(state, args, stdin) : undefined
     if (next === undefined) return answer
     const saved = keep(next)
@@ -206,12 +206,12 @@ const consoleOf = (controller: GlobalController, now: () => number): ConsoleCont
 })
 
 /** State to store after a successful command; undefined if it changed nothing. */
-function changed(state: KeptState, args: readonly string[], stdin: string): KeptState | undefined {
+function changed(state: SavedState, args: readonly string[], stdin: string): SavedState | undefined {
   const parsed = parseConsole(args)
   if (!parsed.ok) return undefined
   if (parsed.value.kind === 'policies-set') return { ...state, policies: { text: stdin, startedMs: Date.now() } }
   if (parsed.value.kind !== 'set') return undefined
-  const byName = new Map(state.changes.map((word) => [word.split('=')[0], word]))
-  for (const word of args) if (word.includes('=')) byName.set(word.split('=')[0], word)
+  const byName = new Map(state.changes.map((change) => [change.split('=')[0], change]))
+  for (const change of args) if (change.includes('=')) byName.set(change.split('=')[0], change)
   return { ...state, changes: [...byName.values()] }
 }

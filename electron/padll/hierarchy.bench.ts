@@ -171,7 +171,7 @@ export const benches: readonly (Bench | Growth)[] = [
     ...(PAPER_MS[n] === undefined
       ? {}
       : {
-          paper: `${PAPER_MS[n]} ms, controllers on nodes of their own (PADLL V-D, Fig. 10)`,
+          paper: `${PAPER_MS[n]} ms, controllers on separate nodes (PADLL V-D, Fig. 10)`,
         }),
     limit:
       'Two messages each way and local controller, a system call at either end of each; one process answers for all of them.',

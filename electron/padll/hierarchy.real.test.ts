@@ -103,7 +103,7 @@ async function joined(jobs: number): Promise<void> {
 const SHARING = 'system_limit: 2000\ncontrol_type: 2\ninterval_ms: 200\nlease_s: 2\n'
 
 describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
-  it('shares one limit among the jobs of a node, and gives it to whoever is left', LONG, async () => {
+  it('shares one limit among the jobs of a node, and gives it to the remaining ones', LONG, async () => {
     await globalDaemon(SHARING)
     await daemon('local')
     const demands = ['a', 'b'].map((job, i) => `${i + 1} 0 demand ${job} meta_op ${500 * (i + 1)}\n`).join('')
@@ -135,6 +135,25 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
     // One open and one close each.
     expect(best * 2).toBeGreaterThan(1000 * 0.95)
     expect(rate * 2).toBeLessThan(1000 * 1.05)
+  })
+
+  it('names a job that uses io_uring, whose submissions are not limited', LONG, async ({ skip }) => {
+    await globalDaemon(SHARING)
+    await daemon('local')
+    const a = staged('a', 'uring', file, 0)
+    await expect.poll(a.printed).not.toBe('')
+    if (a.printed().trim() !== 'ring') skip(`no io_uring here: ${a.printed().trim()}`)
+    const failures = async (): Promise<unknown> => (await status()).failures
+    await expect.poll(failures).toMatchObject([
+      {
+        code: 'NOT_LIMITED',
+        what: 'Some calls of a are not limited',
+        why: expect.stringContaining('E_IO_URING') as string,
+      },
+    ])
+    enough()
+    expect(await a.ended).toMatchObject({ code: 0 })
+    await expect.poll(failures).toEqual([])
   })
 
   it('takes static policies and settings from the command line, and refuses what is wrong', LONG, async () => {
@@ -169,7 +188,7 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
       const second = await sluice(['global', '--config', join(folder, 'global.yaml')]).ended
       expect(second).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('There is a global controller') as string,
+        stderr: expect.stringContaining('a global controller, or another program, answers there') as string,
       })
       expect(await status()).toMatchObject({ epoch: 1 })
 
@@ -212,7 +231,7 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
     expect(rateOf(ended).count).toBeGreaterThan(1000)
   })
 
-  it('a program goes on when both are killed, at the fallback rate', LONG, async () => {
+  it('a program continues when both are killed, at the fallback rate', LONG, async () => {
     const both = [await globalDaemon(`${SHARING}on_expiry: 100\n`), await daemon('local')]
     const began = performance.now()
     const a = loop('a', 8, 1)

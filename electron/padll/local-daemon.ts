@@ -28,7 +28,7 @@ export interface LocalDaemonOptions {
   /** Secret for mutual authentication with the global controller; required beyond this machine. */
   readonly secret?: PeerSecret | undefined
   /** Prints an occasional log line. */
-  readonly say?: (text: string) => void
+  readonly log?: (text: string) => void
   /** Called when its socket was removed or replaced; it has closed then. */
   readonly onLost?: (why: string) => void
 }
@@ -45,7 +45,7 @@ const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
 
 export async function startLocal(options: LocalDaemonOptions): Promise<Result<LocalDaemon>> {
-  const { name, hostname, say = () => undefined } = options
+  const { name, hostname, log = () => undefined } = options
   const peering: Peering = { purpose: PURPOSE, secret: options.secret }
   const open = openAddressFault(options.core, options.secret)
   if (open) return fail(open)
@@ -103,7 +103,7 @@ export async function startLocal(options: LocalDaemonOptions): Promise<Result<Lo
     stop()
     return listening
   }
-  const core = keepConnected(options.core, peering, say, (socket, isUp) => {
+  const core = keepConnected(options.core, peering, log, (socket, isUp) => {
     const link = globals.next()
     const wire = new WireSocket(socket, globalToLocal, localToGlobal, {
       onMessage: (message) => {
@@ -112,7 +112,7 @@ export async function startLocal(options: LocalDaemonOptions): Promise<Result<Lo
       },
       onEnd: (why) => {
         globals.delete(link)
-        say(`the global controller disconnected: ${why}`)
+        log(`the global controller disconnected: ${why}`)
         driver.with((nowNs) => controller.onGlobalGone(link, nowNs))
       },
     })
@@ -137,18 +137,18 @@ export async function startLocal(options: LocalDaemonOptions): Promise<Result<Lo
 function keepConnected(
   address: Address,
   peering: Peering,
-  say: (text: string) => void,
+  log: (text: string) => void,
   onSocket: (socket: Socket, isUp: () => void) => void,
 ): { stop: () => void } {
   let retryMs = FIRST_RETRY_MS
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
   let current: Socket | undefined
-  let isSaid = false
+  let isReported = false
   /** Reports the first failure of each disconnected period. */
   const complain = (why: string): void => {
-    if (!isSaid) say(`no global controller at ${printAddress(address)} (${why}); retrying`)
-    isSaid = true
+    if (!isReported) log(`no global controller at ${printAddress(address)} (${why}); retrying`)
+    isReported = true
   }
   const again = (): void => {
     if (isStopped) return
@@ -158,8 +158,8 @@ function keepConnected(
   const attempt = (): void => {
     const made = connectAuthenticated(address, peering, {
       onOpen: (socket) => {
-        isSaid = false
-        say(`connected to the global controller at ${printAddress(address)}`)
+        isReported = false
+        log(`connected to the global controller at ${printAddress(address)}`)
         onSocket(socket, () => (retryMs = FIRST_RETRY_MS))
       },
       onTrouble: complain,

@@ -70,7 +70,7 @@ describe('sockets', () => {
     const first = await listening(path)
     expect(await listenAuthenticated({ path }, options())).toMatchObject({
       ok: false,
-      error: { code: 'ADDRESS_TAKEN', what: `There is a local controller at ${path} already` },
+      error: { code: 'ADDRESS_TAKEN', what: `Cannot listen at ${path}` },
     })
     await first.close()
     expect(existsSync(path)).toBe(false)
@@ -96,7 +96,7 @@ describe('sockets', () => {
   it('that are removed or replaced are missed', async () => {
     const path = join(shortFolder(), 's')
     let why = ''
-    await listening(path, (said) => (why = said))
+    await listening(path, (output) => (why = output))
     rmSync(path)
     await expect.poll(() => why).toContain('was removed')
   })
@@ -219,10 +219,10 @@ describe('commands to a controller', () => {
       })
       for (const junk of ['\n', '{}\n', '{"args":[1],"stdin":""}\n', 'x'.repeat(9 << 20)]) {
         const ended = await new Promise<string>((resolve) => {
-          let said = ''
+          let output = ''
           const socket = connect(path, () => socket.write(junk))
-          socket.on('data', (d) => (said += d.toString())).on('error', () => undefined)
-          socket.on('close', () => resolve(said))
+          socket.on('data', (d) => (output += d.toString())).on('error', () => undefined)
+          socket.on('close', () => resolve(output))
         })
         expect(ended).toBe('')
       }

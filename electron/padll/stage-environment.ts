@@ -16,6 +16,8 @@ export interface StageSettings {
   readonly workflows?: number
   /** Longest wait of the first managed call for the controller, ms. */
   readonly startWaitMs?: number
+  /** Refuse io_uring, whose submissions no stage can limit, to the program and its children. */
+  readonly isIoUringRefused?: boolean
   /** Folder for the counters of each process, written when it ends. */
   readonly report?: string
 }
@@ -40,7 +42,8 @@ export function stageEnvironment(
   settings: StageSettings,
   preload: string | undefined = process.env.LD_PRELOAD,
 ): Result<Record<string, string>> {
-  const { library, job, mounts, socket, instance = 0, workflows = 1, startWaitMs = 50, report } = settings
+  const { library, job, mounts, socket, instance = 0, workflows = 1, startWaitMs = 50 } = settings
+  const { isIoUringRefused = false, report } = settings
   if (job === '' || job.includes('\0') || bytes(job) > TEXT_BYTES.job) {
     return refused('STAGE_JOB', 'This job id cannot be used', `it must have 1 to ${TEXT_BYTES.job} bytes and no NUL`)
   }
@@ -54,8 +57,8 @@ export function stageEnvironment(
   if (!isAbsolute(socket) || bytes(socket) > SOCKET_PATH_MAX || socket.includes('\0')) {
     return refused('STAGE_SOCKET', 'This socket cannot be used', `an absolute path of at most ${SOCKET_PATH_MAX} bytes`)
   }
-  const whole = (n: number, least: number, most: number): boolean => Number.isInteger(n) && n >= least && n <= most
-  if (!whole(instance, 0, 0xffffffff) || !whole(workflows, 1, WORKFLOWS_MAX) || !whole(startWaitMs, 0, 10_000)) {
+  const integer = (n: number, least: number, most: number): boolean => Number.isInteger(n) && n >= least && n <= most
+  if (!integer(instance, 0, 0xffffffff) || !integer(workflows, 1, WORKFLOWS_MAX) || !integer(startWaitMs, 0, 10_000)) {
     return refused('STAGE_NUMBER', 'A number is out of its range', `at most ${WORKFLOWS_MAX} workflows, 10000 ms`)
   }
   // The dynamic linker splits at spaces and colons, without quoting.
@@ -71,6 +74,7 @@ export function stageEnvironment(
     SLUICE_STAGE_INSTANCE: String(instance),
     SLUICE_STAGE_WORKFLOWS: String(workflows),
     SLUICE_STAGE_START_MS: String(startWaitMs),
+    ...(isIoUringRefused ? { SLUICE_STAGE_IO_URING: 'refuse' } : {}),
     ...(report === undefined ? {} : { SLUICE_STAGE_REPORT: report }),
   })
 }

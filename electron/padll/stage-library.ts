@@ -47,6 +47,8 @@ const hashOf = (...parts: (string | Uint8Array)[]): string => {
   return hash.digest('hex')
 }
 
+const OTHER_CACHE = 'Set XDG_CACHE_HOME to another folder.'
+
 /** Checks that the folder is the user's and not writable for others: its contents are loaded into programs. */
 function usableFolder(folder: string): Failure | undefined {
   try {
@@ -57,11 +59,11 @@ function usableFolder(folder: string): Failure | undefined {
       code: 'STAGE_CACHE',
       what: `The folder ${folder} cannot be used for the stage library`,
       why: 'it must be owned by this user and not writable for others',
-      next: 'Set XDG_CACHE_HOME to another one.',
+      next: OTHER_CACHE,
     }
   } catch (e) {
     const why = e instanceof Error ? e.message : String(e)
-    return { code: 'STAGE_CACHE', what: `The folder ${folder} cannot be made`, why }
+    return { code: 'STAGE_CACHE', what: `The folder ${folder} cannot be made`, why, next: OTHER_CACHE }
   }
 }
 
@@ -124,7 +126,7 @@ function compileFailure(cc: string, e: unknown): Failure {
       next: 'Install gcc or clang, or name one with --cc.',
     }
   }
-  const said = e instanceof Error && 'stderr' in e ? String(e.stderr) : ''
-  const why = said.split('\n').find((line) => line.includes('error')) ?? (e instanceof Error ? e.message : String(e))
+  const stderr = e instanceof Error && 'stderr' in e ? String(e.stderr) : ''
+  const why = stderr.split('\n').find((line) => line.includes('error')) ?? (e instanceof Error ? e.message : String(e))
   return { code: 'STAGE_BUILD', what: 'The stage library could not be compiled', why: why.slice(0, 500) }
 }

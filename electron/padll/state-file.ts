@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 import { hasCode, fileErrorText } from '../files/faults.ts'
 import { writeFileAtomic } from '../files/atomic-file.ts'
 
-const keptState = z.object({
+const savedState = z.object({
   version: z.literal(1),
   epoch: z.number().int().nonnegative(),
   /** Hash of the configuration that the other fields belong to. */
@@ -18,15 +18,15 @@ const keptState = z.object({
   /** Arguments of `sluice padll set`, the last one for each name. */
   changes: z.array(z.string().max(200)).max(200),
 })
-export type KeptState = z.infer<typeof keptState>
+export type SavedState = z.infer<typeof savedState>
 
-export const NO_STATE: KeptState = { version: 1, epoch: 0, config: '', policies: null, changes: [] }
+export const NO_STATE: SavedState = { version: 1, epoch: 0, config: '', policies: null, changes: [] }
 
 /**
  * @returns the stored state; NO_STATE if there is no file. STATE_UNREADABLE if it cannot be read: with a lower epoch than before,
  * every command would be refused.
  */
-export function readState(file: string): Result<KeptState> {
+export function readState(file: string): Result<SavedState> {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -35,7 +35,7 @@ export function readState(file: string): Result<KeptState> {
     return unreadable(file, e instanceof Error ? e.message : String(e))
   }
   try {
-    const read = keptState.safeParse(JSON.parse(text))
+    const read = savedState.safeParse(JSON.parse(text))
     if (read.success) return ok(read.data)
   } catch {
     // Not JSON: handled below.
@@ -52,7 +52,7 @@ const unreadable = (file: string, why: string): Result<never> =>
   })
 
 /** @returns STATE_UNWRITABLE. */
-export function writeState(file: string, state: KeptState): Result<undefined> {
+export function writeState(file: string, state: SavedState): Result<undefined> {
   try {
     writeFileAtomic(file, JSON.stringify(state))
     return ok(undefined)
@@ -61,6 +61,7 @@ export function writeState(file: string, state: KeptState): Result<undefined> {
       code: 'STATE_UNWRITABLE',
       what: `The state of the global controller cannot be written to ${file}`,
       why: fileErrorText(e),
+      next: 'Free space there, or make the folder writable.',
     })
   }
 }

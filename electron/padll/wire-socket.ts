@@ -14,14 +14,14 @@ export interface WireHandlers<In> {
 
 export class WireSocket<In, Out> {
   readonly #socket: Socket
-  readonly #said: Dialect<Out>
+  readonly #outgoing: Dialect<Out>
   #ended = false
   #why = 'the connection was closed'
 
-  constructor(socket: Socket, heard: Dialect<In>, said: Dialect<Out>, handlers: WireHandlers<In>) {
+  constructor(socket: Socket, incoming: Dialect<In>, outgoing: Dialect<Out>, handlers: WireHandlers<In>) {
     this.#socket = socket
-    this.#said = said
-    const decoder = new FrameDecoder(heard)
+    this.#outgoing = outgoing
+    const decoder = new FrameDecoder(incoming)
     socket.on('data', (chunk: Buffer) => {
       const messages = decoder.push(chunk)
       if (!messages.ok) return this.end(formatFailure(messages.error))
@@ -41,11 +41,11 @@ export class WireSocket<In, Out> {
   /** Returns true if the message was accepted; a peer that does not read is disconnected. */
   send(message: Out): boolean {
     if (this.#ended) return false
-    if (this.#socket.writableLength > FRAMES_WAITING * this.#said.maxBytes) {
+    if (this.#socket.writableLength > FRAMES_WAITING * this.#outgoing.maxBytes) {
       this.end('it does not read its messages')
       return false
     }
-    this.#socket.write(this.#said.encode(message))
+    this.#socket.write(this.#outgoing.encode(message))
     return true
   }
 

@@ -53,8 +53,8 @@ export class BlockCache {
   }
 
   #isClosed(tier: TierId, atMs: number): boolean {
-    const kept = this.reader.keptOf(tier)
-    return kept !== undefined && atMs < kept.toMs
+    const extent = this.reader.extentOf(tier)
+    return extent !== undefined && atMs < extent.toMs
   }
 
   #of(kind: BlockKind, tier: TierId): Map<number, Block | undefined> {

@@ -1,7 +1,7 @@
 /** Finds the sample nearest to a time, and its tier. */
 import type { Past } from './past.ts'
 import { RecordedCluster } from './recorded-cluster.ts'
-import type { KeptTier } from './tiers.ts'
+import type { RecordedTier } from './tiers.ts'
 
 /** Samples on either side that can be stepped through without loading another range. */
 const SAMPLES = 30_000
@@ -9,17 +9,17 @@ const SAMPLES = 30_000
 export const NEAR_MS = 600_000
 
 export interface Place {
-  readonly tier: KeptTier
+  readonly tier: RecordedTier
   readonly atMs: number
 }
 
 /** Range of samples that represent a time: raw samples near it, or the mean of the interval that contains it. */
-const around = (tier: KeptTier, atMs: number): readonly [fromMs: number, toMs: number] => {
+const around = (tier: RecordedTier, atMs: number): readonly [fromMs: number, toMs: number] => {
   const slack = Math.max(1_000, 2.5 * tier.stepMs)
   return tier.id === 'raw' ? [atMs - slack, atMs + slack] : [atMs - 1.5 * tier.stepMs, atMs]
 }
 
-function nearestIn(past: Past, tier: KeptTier, atMs: number, fromMs: number, toMs: number): number | undefined {
+function nearestIn(past: Past, tier: RecordedTier, atMs: number, fromMs: number, toMs: number): number | undefined {
   let best: number | undefined
   for (const at of past.reader.instants(tier.id, fromMs, toMs)) {
     if (best === undefined || Math.abs(at - atMs) < Math.abs(best - atMs)) best = at
@@ -63,7 +63,8 @@ export class RecordedClusterCache {
     const place = past && placeAt(past, atMs, NEAR_MS)
     if (!past || !place) return undefined
     let viewed = this.#held.find(
-      (v) => v.tierId === place.tier.id && v.axis.atMs(v.nearest(place.atMs)) === place.atMs && hasRoom(v, place.atMs),
+      (v) =>
+        v.tierId === place.tier.id && v.axis.atMs(v.nearest(place.atMs)) === place.atMs && hasCapacity(v, place.atMs),
     )
     viewed ??= clusterAt(past, place)
     this.#held = [viewed, ...this.#held.filter((v) => v !== viewed)].slice(0, 2)
@@ -72,5 +73,5 @@ export class RecordedClusterCache {
 }
 
 /** Known jobs and records at a time are derived from the hour and the minute before it. */
-const hasRoom = (v: RecordedCluster, atMs: number): boolean =>
+const hasCapacity = (v: RecordedCluster, atMs: number): boolean =>
   v.axis.sampleAt(atMs - 120_000) > 1 || v.fromMs >= v.tier.fromMs

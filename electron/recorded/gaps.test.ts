@@ -58,7 +58,7 @@ describe('a past with a hole in it', () => {
   })
   afterAll(() => history.close())
 
-  const standing = (atMs: number) => {
+  const activeRules = (atMs: number) => {
     const place = placeAt(past, atMs, NEAR_MS)
     if (!place) throw new Error('nothing is kept')
     const viewed = clusterAt(past, place)
@@ -66,7 +66,7 @@ describe('a past with a hole in it', () => {
   }
 
   it('is stepped over', () => {
-    const { viewed, sample } = standing(EPOCH_MS + 119_000)
+    const { viewed, sample } = activeRules(EPOCH_MS + 119_000)
     const { totals } = viewed.recent.raw
     expect(totals.atMs(sample)).toBe(EPOCH_MS + 119_000)
     expect(totals.atMs(sample + 1)).toBe(EPOCH_MS + 300_000)
@@ -74,7 +74,7 @@ describe('a past with a hole in it', () => {
   })
 
   it('is a gap in every chart, and never a line across', () => {
-    const { viewed, sample } = standing(EPOCH_MS + 330_000)
+    const { viewed, sample } = activeRules(EPOCH_MS + 330_000)
     const strip = stripFrame(viewed, { at: sample, windowMs: 600_000 }, 1)
     const inHole = strip.t.flatMap((t, i) =>
       t > EPOCH_MS + 121_000 && t < EPOCH_MS + 299_000 ? [strip.rpcs[i] ?? null] : [],
@@ -89,7 +89,7 @@ describe('a past with a hole in it', () => {
   })
 
   it('is not in the mean of what comes after it', () => {
-    const { viewed, sample } = standing(EPOCH_MS + 300_000)
+    const { viewed, sample } = activeRules(EPOCH_MS + 300_000)
     // The last job was active in that second: a mean over ten seconds would include ninety RPC/s from before the gap.
     const last = HOSTILE.at(-1) ?? ''
     expect(viewed.recent.raw.jobs.mean(last, jobColumn('rpcs'), sample, 10)).toBe(60)
@@ -104,7 +104,7 @@ describe('a past with a hole in it', () => {
   })
 
   it('carries hostile names as they are', () => {
-    const { viewed, sample } = standing(EPOCH_MS + 300_000)
+    const { viewed, sample } = activeRules(EPOCH_MS + 300_000)
     const frame = jobsFrame(viewed, { ...jobsQuery, at: sample }, 1)
     expect([...frame.rows.jobId].sort()).toEqual([...HOSTILE].sort())
     expect(frame.rows.user).toEqual(frame.rows.jobId)
@@ -115,7 +115,7 @@ describe('a past with a hole in it', () => {
   })
 
   it('keeps the record of a job that does nothing', () => {
-    const { viewed, sample } = standing(EPOCH_MS + 350_000)
+    const { viewed, sample } = activeRules(EPOCH_MS + 350_000)
     const { rows } = jobsFrame(viewed, { ...jobsQuery, at: sample }, 1)
     const last = rows.jobId.indexOf(HOSTILE.at(-1) ?? '')
     expect([rows.rpcs[last], rows.record[last]]).toEqual([0, -7])

@@ -1,19 +1,19 @@
 /** Numbered intervals (slots) of a tier. */
 import type { Axis } from './sample-table.ts'
-import type { KeptTier } from './tiers.ts'
+import type { RecordedTier } from './tiers.ts'
 
 /** Maximum slots whose sample times are cached. */
 const FOUND_MAX = 20_000
 
 export class Grid {
-  readonly tier: KeptTier
+  readonly tier: RecordedTier
   /** Times of raw samples, which have no regular grid. */
   readonly axis: Axis | undefined
   readonly #zeroMs: number
   /** Cached times of raw samples, by slot. */
   readonly #found = new Map<number, number>()
 
-  constructor(tier: KeptTier, axis?: Axis) {
+  constructor(tier: RecordedTier, axis?: Axis) {
     this.tier = tier
     this.axis = tier.id === 'raw' ? axis : undefined
     this.#zeroMs = tier.id === 'raw' ? tier.fromMs : 0

@@ -9,7 +9,7 @@ import type { Grid } from './grid-slots.ts'
 import type { RecordedJobRegistry } from './job-registry.ts'
 import { ReadValues } from './read-values.ts'
 import type { SlidingSums } from './sliding-sums.ts'
-import { recordIn, type Stand } from './state-at.ts'
+import { recordIn, type JobsAt } from './state-at.ts'
 import { JOB_AT } from './sample-table.ts'
 import { JOB_COLUMNS as LIVE_JOB } from '../cluster/state/recent.ts'
 import { TOTAL_AT, type Totals } from './totals.ts'
@@ -112,11 +112,11 @@ const NOTHING = new Float64Array()
 
 export class GridJobs extends GridTable {
   readonly #cache: BlockCache
-  readonly #book: RecordedJobRegistry
+  readonly #registry: RecordedJobRegistry
   readonly #sums: SlidingSums
   readonly #first: number
   readonly #tail: Tail | undefined
-  readonly #records: ((atMs: number) => Stand['records'] | undefined) | undefined
+  readonly #records: ((atMs: number) => JobsAt['records'] | undefined) | undefined
   #isFilled = false
   /** Times of the window's slots, from the first on, and their blocks. */
   #times: readonly number[] = []
@@ -127,13 +127,13 @@ export class GridJobs extends GridTable {
     grid: Grid,
     newest: number,
     first: number,
-    parts: { cache: BlockCache; book: RecordedJobRegistry; sums: SlidingSums; tail?: Tail | undefined },
-    records?: (atMs: number) => Stand['records'] | undefined,
+    parts: { cache: BlockCache; registry: RecordedJobRegistry; sums: SlidingSums; tail?: Tail | undefined },
+    records?: (atMs: number) => JobsAt['records'] | undefined,
   ) {
     super(grid, newest)
     this.#first = Math.max(this.oldest, first)
     this.#cache = parts.cache
-    this.#book = parts.book
+    this.#registry = parts.registry
     this.#sums = parts.sums
     this.#tail = parts.tail
     this.#records = records
@@ -141,7 +141,7 @@ export class GridJobs extends GridTable {
 
   get names(): readonly string[] {
     this.#fill()
-    return this.#book.names
+    return this.#registry.names
   }
 
   /** Reads the whole window on first use: all its jobs must be known before they are ranked. */
@@ -156,7 +156,7 @@ export class GridJobs extends GridTable {
     this.#cache.fill('jobs', tier.id, instants)
     this.#times = times
     this.#blocks = times.map((t) => (t <= tier.toMs ? this.#cache.block('jobs', tier.id, t) : undefined))
-    for (const block of this.#blocks) if (block) this.#book.slotsIn(block)
+    for (const block of this.#blocks) if (block) this.#registry.slotsIn(block)
   }
 
   override atMs(slot: number): number {
@@ -172,7 +172,7 @@ export class GridJobs extends GridTable {
 
   override downsample(name: string, column: number, from: number, to: number, step: number): (number | null)[] {
     const at = JOB_AT[column] ?? -1
-    const job = at < 0 || column === RECORD || this.#tail ? undefined : this.#book.jobs[this.#book.slotOf(name)]
+    const job = at < 0 || column === RECORD || this.#tail ? undefined : this.#registry.jobs[this.#registry.slotOf(name)]
     if (!job) return super.downsample(name, column, from, to, step)
     this.#fill()
     const { tier } = this.grid
@@ -209,11 +209,11 @@ export class GridJobs extends GridTable {
     this.#fill()
     const { tier } = this.grid
     const at = JOB_AT[column] ?? -1
-    const of = this.#book.slotOf(name)
-    const job = this.#book.jobs[of]
+    const of = this.#registry.slotOf(name)
+    const job = this.#registry.jobs[of]
     const bornMs = job ? job.firstSeenMs - (tier.id === 'raw' ? 0 : tier.stepMs) : Infinity
     let guess = 0
-    let standing = NaN
+    let lastRecord = NaN
     return (slot) => {
       const atMs = this.atMs(slot)
       if (atMs > tier.toMs) return this.#tail?.job(name, column, atMs, atMs + tier.stepMs) ?? NaN
@@ -222,9 +222,9 @@ export class GridJobs extends GridTable {
       const i = positionOf(block.keys, job.key, guess)
       if (i >= 0) guess = i
       if (column !== RECORD) return i < 0 ? 0 : (block.columns[at]?.[i] ?? NaN)
-      if (i >= 0) return (standing = recordIn(block, i))
-      if (standing !== standing) standing = this.#records?.(atMs)?.[of] ?? NaN
-      return standing
+      if (i >= 0) return (lastRecord = recordIn(block, i))
+      if (lastRecord !== lastRecord) lastRecord = this.#records?.(atMs)?.[of] ?? NaN
+      return lastRecord
     }
   }
 
@@ -238,14 +238,14 @@ export class GridJobs extends GridTable {
     const held = last >= from ? this.#sums.over(at, from, last) : undefined
     const there: number[] = []
     for (let s = from; s <= last; s++) if (this.#block(s)) there.push(this.atMs(s))
-    const slots = this.#book.slotsOf(names)
+    const slots = this.#registry.slotsOf(names)
     const firstMs = there[0] ?? Infinity
     const out = new Float64Array(names.length)
     const slack = tier.id === 'raw' ? 0 : tier.stepMs
-    const births = this.#book.firstMs
+    const births = this.#registry.firstMs
     const { sums, gaps } = held ?? { sums: NOTHING, gaps: NOTHING }
     const isJoined = this.#tail !== undefined && slot > last
-    const isPlain = held?.gapped === 0 && there.length > 0 && this.#book.latestOf(names) - slack <= firstMs
+    const isPlain = held?.gapped === 0 && there.length > 0 && this.#registry.latestOf(names) - slack <= firstMs
     if (isPlain && !isJoined) {
       for (let k = 0; k < out.length; k++) {
         const sum = sums[slots[k] as number] as number

@@ -2,12 +2,12 @@
  * Registry of jobs found in blocks: maps each to a slot, which numbers columns over jobs here, and to its name, owner
  * and color.
  */
+import type { JobColors } from '#core/series/job-colors.ts'
 import type { JobRead, JobsRead, KnownJobs } from '../cluster/cluster-view.ts'
 import type { Block, HistoryReader } from '../history/reader.ts'
 
 /** Keys up to here are looked up in an array. */
 const DENSE_MAX = 1 << 24
-const INKS = 7
 const NO_TARGETS: ReadonlySet<string> = new Set()
 const NO_OPS: JobRead['lastSecond'] = { ops: new Map() }
 
@@ -18,19 +18,24 @@ export class RecordedJob implements JobRead {
   readonly user: string
   readonly account: string
   readonly nodes: number | undefined
-  colour = 0
   readonly targets = NO_TARGETS
   readonly lastSecond = NO_OPS
+  readonly #jobColors: JobColors
 
-  constructor(key: number, reader: HistoryReader) {
-    const kept = reader.job(key)
+  constructor(key: number, reader: HistoryReader, jobColors: JobColors) {
+    const stored = reader.job(key)
     this.key = key
     // The file names a job that it does not describe: its figures are shown under its key.
-    this.jobId = kept?.jobId ?? `key ${key}`
-    this.firstSeenMs = kept?.firstMs ?? -Infinity
-    this.user = kept?.user ?? ''
-    this.account = kept?.account ?? ''
-    this.nodes = kept?.nodes ?? undefined
+    this.jobId = stored?.jobId ?? `key ${key}`
+    this.firstSeenMs = stored?.firstMs ?? -Infinity
+    this.user = stored?.user ?? ''
+    this.account = stored?.account ?? ''
+    this.nodes = stored?.nodes ?? undefined
+    this.#jobColors = jobColors
+  }
+
+  get colour(): number {
+    return this.#jobColors.of(this.jobId)
   }
 }
 
@@ -52,12 +57,12 @@ export class RecordedJobRegistry {
   }
   /** Time of the first sample, by slot. */
   firstMs = new Float64Array(1024)
-  /** Colors that jobs have elsewhere, so that a job has the same color in every view. */
-  readonly #inkOf: (jobId: string) => number
+  readonly jobColors: JobColors
 
-  constructor(reader: HistoryReader, inkOf: (jobId: string) => number = () => 0) {
+  /** @param jobColors  colors of the cluster's jobs, so that a job has the same color in every view. */
+  constructor(reader: HistoryReader, jobColors: JobColors) {
     this.#reader = reader
-    this.#inkOf = inkOf
+    this.jobColors = jobColors
   }
 
   get size(): number {
@@ -80,8 +85,8 @@ export class RecordedJobRegistry {
   slotOf(jobId: string): number {
     const known = this.#byName.get(jobId)
     if (known !== undefined) return known
-    const kept = this.#reader.jobByName(jobId)
-    return kept ? this.slot(kept.key) : -1
+    const stored = this.#reader.jobByName(jobId)
+    return stored ? this.slot(stored.key) : -1
   }
 
   /** Slots of names; cached as long as the list exists. */
@@ -126,14 +131,13 @@ export class RecordedJobRegistry {
 
   #meet(key: number): number {
     const slot = this.jobs.length
-    const job = new RecordedJob(key, this.#reader)
+    const job = new RecordedJob(key, this.#reader, this.jobColors)
     if (slot >= this.firstMs.length) {
       const more = new Float64Array(this.firstMs.length * 2)
       more.set(this.firstMs)
       this.firstMs = more
     }
     this.firstMs[slot] = job.firstSeenMs
-    job.colour = this.#inkOf(job.jobId)
     this.jobs.push(job)
     this.#byName.set(job.jobId, slot)
     if (key < DENSE_MAX) {
@@ -146,53 +150,35 @@ export class RecordedJobRegistry {
     } else this.#sparse.set(key, slot + 1)
     return slot
   }
-
-  /** Assigns colors to the jobs of a chart, unique within the chart. */
-  colour(top: readonly string[]): void {
-    const wanted = top.slice(0, INKS).flatMap((id) => this.jobs[this.slotOf(id)] ?? [])
-    const taken = new Set<number>()
-    for (const j of wanted) {
-      if (taken.has(j.colour)) j.colour = 0
-      if (j.colour !== 0) taken.add(j.colour)
-    }
-    for (const j of wanted) {
-      if (j.colour !== 0) continue
-      let free = 1
-      while (taken.has(free) && free < INKS) free++
-      for (const other of this.jobs) if (other.colour === free) other.colour = 0
-      j.colour = free
-      taken.add(free)
-    }
-  }
 }
 
 /** Jobs of a past view, as read by views. */
 export class RecordedJobs implements JobsRead {
-  readonly #book: RecordedJobRegistry
+  readonly #registry: RecordedJobRegistry
   readonly #knownAt: (atMs: number) => KnownJobs
 
-  constructor(book: RecordedJobRegistry, knownAt: (atMs: number) => KnownJobs) {
-    this.#book = book
+  constructor(registry: RecordedJobRegistry, knownAt: (atMs: number) => KnownJobs) {
+    this.#registry = registry
     this.#knownAt = knownAt
   }
 
   get all(): Iterable<JobRead> {
-    return this.#book.jobs
+    return this.#registry.jobs
   }
 
   get size(): number {
-    return this.#book.size
+    return this.#registry.size
   }
 
   find(jobId: string): JobRead | undefined {
-    return this.#book.jobs[this.#book.slotOf(jobId)]
+    return this.#registry.jobs[this.#registry.slotOf(jobId)]
   }
 
   known(atMs: number): KnownJobs {
     return this.#knownAt(atMs)
   }
 
-  colour(top: readonly string[]): void {
-    this.#book.colour(top)
+  get jobColors(): JobColors {
+    return this.#registry.jobColors
   }
 }

@@ -2,6 +2,7 @@
  * Live source backed by its store: a window that reaches further back than memory is drawn from the store, joined with
  * the intervals in memory that are not rolled up yet.
  */
+import type { JobColors } from '#core/series/job-colors.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { TOTAL } from '../cluster/state/recent.ts'
 import type { ChartTier, JobRead, JobsRead, RecentRead, SeriesRead, ClusterView } from '../cluster/cluster-view.ts'
@@ -11,18 +12,17 @@ import { Past } from './past.ts'
 import { chartPoints } from './recorded-cluster.ts'
 import { tierOfWindow } from './tiers.ts'
 
-const INKS = 7
 /** Interval of checks for stored data, ms of the source. */
 const LOOK_MS = 1000
 
 /** Jobs in memory, and in the store those that memory no longer has. */
 class LongJobs implements JobsRead {
   readonly #monitor: ClusterMonitor
-  readonly #book: () => RecordedJobRegistry | undefined
+  readonly #registry: () => RecordedJobRegistry | undefined
 
-  constructor(monitor: ClusterMonitor, book: () => RecordedJobRegistry | undefined) {
+  constructor(monitor: ClusterMonitor, registry: () => RecordedJobRegistry | undefined) {
     this.#monitor = monitor
-    this.#book = book
+    this.#registry = registry
   }
 
   get all(): Iterable<JobRead> {
@@ -32,22 +32,11 @@ class LongJobs implements JobsRead {
     return this.#monitor.jobs.size
   }
   find(jobId: string): JobRead | undefined {
-    const book = this.#book()
-    return this.#monitor.jobs.find(jobId) ?? book?.jobs[book.slotOf(jobId)]
+    const registry = this.#registry()
+    return this.#monitor.jobs.find(jobId) ?? registry?.jobs[registry.slotOf(jobId)]
   }
-  colour(top: readonly string[]): void {
-    const { jobs } = this.#monitor
-    jobs.colour(top)
-    const book = this.#book()
-    const taken = new Set(top.flatMap((id) => jobs.find(id)?.colour ?? []))
-    for (const id of top) {
-      const kept = jobs.find(id) ? undefined : book?.jobs[book.slotOf(id)]
-      if (!kept) continue
-      let free = 1
-      while (taken.has(free) && free < INKS) free++
-      kept.colour = free
-      taken.add(free)
-    }
+  get jobColors(): JobColors {
+    return this.#monitor.jobs.jobColors
   }
 }
 
@@ -62,7 +51,7 @@ export class LongView implements ClusterView {
 
   constructor(monitor: ClusterMonitor) {
     this.live = monitor
-    this.jobs = new LongJobs(monitor, () => this.#past?.book)
+    this.jobs = new LongJobs(monitor, () => this.#past?.registry)
     const { recent } = monitor
     this.#tail = {
       job: (name, column, from, to) => meanOf(recent.seconds.jobs, recent.raw.jobs, name, column, from, to),
@@ -104,11 +93,11 @@ export class LongView implements ClusterView {
   get past(): Past | undefined {
     const atMs = this.live.nowMs()
     try {
-      this.#past ??= new Past(this.live.history.reader(), (id) => this.live.jobs.find(id)?.colour ?? 0)
+      this.#past ??= new Past(this.live.history.reader(), this.live.jobs.jobColors)
       if (Math.abs(atMs - this.#lookedMs) >= LOOK_MS) {
         this.#lookedMs = atMs
         this.#charts.clear()
-        this.#past.look()
+        this.#past.refresh()
       }
     } catch {
       // A broken history is reported elsewhere; charts then show the data in memory.
@@ -125,13 +114,13 @@ export class LongView implements ClusterView {
     const memoryMs = Math.min(oldest(raw), oldest(seconds))
     if (!(atMs - windowMs < memoryMs - 1000)) return undefined
     const past = this.past
-    const kept = past?.tiers.filter((t) => t.id !== 'raw') ?? []
+    const recorded = past?.tiers.filter((t) => t.id !== 'raw') ?? []
     // If the store does not reach further back, memory is finer.
-    if (!past || !kept.some((t) => t.fromMs < memoryMs - t.stepMs)) return undefined
+    if (!past || !recorded.some((t) => t.fromMs < memoryMs - t.stepMs)) return undefined
     const name = `${sample} ${windowMs}`
     let chart = this.#charts.get(name)
     if (chart) return chart
-    const tier = tierOfWindow(kept, atMs - windowMs, atMs, chartPoints(this.live.jobs.size))
+    const tier = tierOfWindow(recorded, atMs - windowMs, atMs, chartPoints(this.live.jobs.size))
     if (!tier) return undefined
     const grid = past.grid(tier)
     // A stored interval is shown when it has ended; the current one comes from memory up to now.
@@ -140,7 +129,7 @@ export class LongView implements ClusterView {
       job: (n, column, from, end) => this.#tail.job(n, column, from, Math.min(end, atMs + 1)),
       total: (column, from, end) => this.#tail.total(column, from, Math.min(end, atMs + 1)),
     }
-    const parts = { cache: past.cache, book: past.book, sums: past.sums(grid), tail: clipped }
+    const parts = { cache: past.cache, registry: past.registry, sums: past.sums(grid), tail: clipped }
     chart = {
       tier: {
         jobs: new GridJobs(grid, to, grid.slotOf(atMs - windowMs), parts),

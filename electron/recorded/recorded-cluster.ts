@@ -12,8 +12,8 @@ import { RecordedJobs } from './job-registry.ts'
 import type { Past } from './past.ts'
 import { RecordedRules } from './recorded-rules.ts'
 import { Axis, JobSamples, TargetSamples } from './sample-table.ts'
-import { StateAt, type Stand } from './state-at.ts'
-import { tierOfWindow, usualStep, type KeptTier } from './tiers.ts'
+import { StateAt, type JobsAt } from './state-at.ts'
+import { tierOfWindow, usualStep, type RecordedTier } from './tiers.ts'
 import { TotalSamples } from './totals.ts'
 
 /** Maximum series in the window of a chart: a window of many jobs is drawn from a coarser tier. */
@@ -29,7 +29,7 @@ export const chartPoints = (jobs: number): number =>
 
 export class RecordedCluster implements ClusterView {
   readonly past: Past
-  readonly tier: KeptTier
+  readonly tier: RecordedTier
   readonly source: { readonly cluster: string; readonly periodNs: number }
   readonly recent: RecentRead
   readonly jobs: RecordedJobs
@@ -37,8 +37,8 @@ export class RecordedCluster implements ClusterView {
   readonly servers: readonly string[]
   readonly events: ClusterView['events']
   readonly axis: Axis
-  readonly #standing: StateAt
-  readonly #stands = new Map<number, Stand>()
+  readonly #stateAt: StateAt
+  readonly #jobsAt = new Map<number, JobsAt>()
   readonly #rules: RecordedRules
   readonly #charts = new Map<string, ChartTier>()
 
@@ -46,8 +46,8 @@ export class RecordedCluster implements ClusterView {
    * @param tier  tier whose sample times are the samples.
    * @param span  range of the samples, both ends included.
    */
-  constructor(past: Past, tier: KeptTier, span: { readonly fromMs: number; readonly toMs: number }) {
-    const { reader, cache, book } = past
+  constructor(past: Past, tier: RecordedTier, span: { readonly fromMs: number; readonly toMs: number }) {
+    const { reader, cache, registry } = past
     const times = reader.instants(tier.id, span.fromMs, span.toMs)
     const stepMs = tier.id === 'raw' ? (usualStep(times) ?? tier.stepMs) : tier.stepMs
     this.past = past
@@ -55,9 +55,9 @@ export class RecordedCluster implements ClusterView {
     this.axis = new Axis(times, stepMs)
     this.source = { cluster: reader.cluster, periodNs: Math.max(1, stepMs * NS_PER_MS) }
     const from = past.tiers.findIndex((t) => t.id === tier.id)
-    this.#standing = new StateAt(cache, book, past.tiers.slice(Math.max(0, from)), times)
+    this.#stateAt = new StateAt(cache, registry, past.tiers.slice(Math.max(0, from)), times)
     this.#rules = new RecordedRules(reader)
-    this.jobs = new RecordedJobs(book, (atMs) => this.#standAt(this.#nearest(atMs)).known)
+    this.jobs = new RecordedJobs(registry, (atMs) => this.#jobsAtSample(this.#nearest(atMs)).known)
     const kept = reader.allTargets()
     this.servers = [...new Set(kept.map((t) => t.node))].sort(byCodeUnit)
     this.targets = kept
@@ -67,7 +67,7 @@ export class RecordedCluster implements ClusterView {
     const none = new SeriesTable(1, [])
     this.recent = {
       raw: {
-        jobs: new JobSamples(this.axis, cache, this.tier, book, (sample) => this.#standAt(sample).records),
+        jobs: new JobSamples(this.axis, cache, this.tier, registry, (sample) => this.#jobsAtSample(sample).records),
         targets: new TargetSamples(this.axis, cache, this.tier, keys),
         totals: new TotalSamples(this.axis, past.totals, tier.id),
       },
@@ -77,7 +77,7 @@ export class RecordedCluster implements ClusterView {
       rulesAt: (place, sample) => this.rulesAt(sample).get(place),
       tierFor: (at, windowMs) => this.#chart(at, windowMs),
     }
-    this.events = { between: (fromMs, toMs, limit): Mark[] => reader.events(Math.max(0, fromMs), toMs, limit) }
+    this.events = { between: (fromMs, toMs, limit): Mark[] => reader.mainEvents(Math.max(0, fromMs), toMs, limit) }
   }
 
   get sample(): number {
@@ -117,15 +117,14 @@ export class RecordedCluster implements ClusterView {
     return atMs - this.axis.atMs(before) < this.axis.atMs(after) - atMs ? before : after
   }
 
-  #standAt(sample: number): Stand {
-    let stand = this.#stands.get(sample)
-    if (stand) this.#stands.delete(sample)
+  #jobsAtSample(sample: number): JobsAt {
+    let jobs = this.#jobsAt.get(sample)
+    if (jobs) this.#jobsAt.delete(sample)
     else
-      stand =
-        sample > 0 ? this.#standing.at(sample - 1) : { known: { jobs: [], names: [] }, records: new Float64Array() }
-    this.#stands.set(sample, stand)
-    if (this.#stands.size > STATES) this.#stands.delete(this.#stands.keys().next().value as number)
-    return stand
+      jobs = sample > 0 ? this.#stateAt.at(sample - 1) : { known: { jobs: [], names: [] }, records: new Float64Array() }
+    this.#jobsAt.set(sample, jobs)
+    if (this.#jobsAt.size > STATES) this.#jobsAt.delete(this.#jobsAt.keys().next().value as number)
+    return jobs
   }
 
   #chart(sample: number, windowMs: number): ChartTier {
@@ -134,7 +133,7 @@ export class RecordedCluster implements ClusterView {
     if (chart) return chart
     const { past } = this
     const toMs = this.axis.atMs(sample)
-    const jobs = this.#standAt(sample).known.jobs.length
+    const jobs = this.#jobsAtSample(sample).known.jobs.length
     // A chart is never finer than the tier of the cursor.
     const coarser = past.tiers.slice(
       Math.max(
@@ -145,11 +144,11 @@ export class RecordedCluster implements ClusterView {
     const tier = tierOfWindow(coarser, toMs - windowMs, toMs, chartPoints(jobs)) ?? this.tier
     const grid = past.grid(tier.id === this.tier.id ? this.tier : tier, this.axis)
     const to = grid.lastBefore(toMs)
-    const parts = { cache: past.cache, book: past.book, sums: past.sums(grid) }
+    const parts = { cache: past.cache, registry: past.registry, sums: past.sums(grid) }
     const first = grid.slotOf(toMs - windowMs)
     chart = {
       tier: {
-        jobs: new GridJobs(grid, to, first, parts, (atMs) => this.#standAt(this.#nearest(atMs)).records),
+        jobs: new GridJobs(grid, to, first, parts, (atMs) => this.#jobsAtSample(this.#nearest(atMs)).records),
         totals: new GridTotals(grid, to, past.totals),
       },
       to,

@@ -2,7 +2,7 @@
 import { formatCptTitle, formatQueueTitle, formatRuleLine, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { placeOf } from '../base/service.ts'
 import type { RulesRead } from '../cluster/cluster-view.ts'
-import type { HistoryReader, KeptRule } from '../history/reader.ts'
+import type { HistoryReader, HistoryRule } from '../history/reader.ts'
 
 /** Times whose rules are cached. */
 const HELD = 8
@@ -13,7 +13,7 @@ const RANGES = 4
 const MANY = 100_000
 
 /** Rule list as a server prints it. */
-class KeptRules implements RulesRead {
+class RecordedList implements RulesRead {
   readonly policy = ''
   readonly lines: readonly RuleLine[]
   readonly shape: object
@@ -48,17 +48,17 @@ const isAlike = (x: RuleLine, y: RuleLine): boolean =>
   x === y || (x.name === y.name && x.conditions === y.conditions && x.queue === y.queue && x.cpt === y.cpt)
 
 /** Returns the previous list if equal, else a new list that reuses its shape if that is equal. */
-function listLike(last: KeptRules | undefined, list: readonly RuleLine[]): KeptRules {
+function listLike(last: RecordedList | undefined, list: readonly RuleLine[]): RecordedList {
   const before = last?.lines
-  if (!last || before?.length !== list.length) return new KeptRules(list, {})
+  if (!last || before?.length !== list.length) return new RecordedList(list, {})
   let isSame = true
   for (let i = 0; i < list.length; i++) {
     const x = before[i] as RuleLine
     const y = list[i] as RuleLine
-    if (!isAlike(x, y)) return new KeptRules(list, {})
+    if (!isAlike(x, y)) return new RecordedList(list, {})
     isSame &&= x.rate === y.rate && x.ref === y.ref
   }
-  return isSame ? last : new KeptRules(list, last.shape)
+  return isSame ? last : new RecordedList(list, last.shape)
 }
 
 export class RecordedRules {
@@ -67,7 +67,7 @@ export class RecordedRules {
   readonly #held = new Map<number, ReadonlyMap<string, RulesRead>>()
   readonly #ranges = new Map<number, RuleRange | 'many'>()
   /** Last list of each place: reused while it is unchanged, together with results derived from it. */
-  readonly #last = new Map<string, KeptRules>()
+  readonly #last = new Map<string, RecordedList>()
 
   constructor(reader: HistoryReader) {
     this.#reader = reader
@@ -109,11 +109,11 @@ export class RecordedRules {
     return range === 'many' ? this.#placed(this.#reader.rulesAt(atMs)) : range
   }
 
-  #placed(rules: readonly KeptRule[]): RuleRange {
+  #placed(rules: readonly HistoryRule[]): RuleRange {
     // Older files name only the server for the first service of an MDS.
     const placeIn = (server: string): string =>
       server.includes('/') || this.#dataServers.has(server) ? server : placeOf(server, 'mdt')
-    const out = new Map<string, KeptRule[]>()
+    const out = new Map<string, HistoryRule[]>()
     for (const rule of rules) {
       const place = placeIn(rule.server)
       const list = out.get(place)
@@ -126,4 +126,4 @@ export class RecordedRules {
 }
 
 /** Rules by place, each list in match order. */
-type RuleRange = ReadonlyMap<string, readonly KeptRule[]>
+type RuleRange = ReadonlyMap<string, readonly HistoryRule[]>

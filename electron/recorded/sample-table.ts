@@ -4,7 +4,7 @@ import type { SeriesAt } from '../cluster/cluster-view.ts'
 import { JOB_COLUMNS, TARGET_COLUMNS, type Block } from '../history/reader.ts'
 import { positionOf, type BlockCache, type BlockKind } from './block-cache.ts'
 import type { RecordedJobRegistry } from './job-registry.ts'
-import type { KeptTier } from './tiers.ts'
+import type { RecordedTier } from './tiers.ts'
 
 /** Column of a block for each column in memory; -1: not stored. */
 export const JOB_AT: readonly number[] = LIVE_JOB.map((c) => (JOB_COLUMNS as readonly string[]).indexOf(c))
@@ -58,9 +58,9 @@ abstract class SampleTable implements SeriesAt {
   readonly axis: Axis
   readonly #cache: BlockCache
   readonly #kind: BlockKind
-  readonly #tier: KeptTier
+  readonly #tier: RecordedTier
 
-  constructor(axis: Axis, cache: BlockCache, kind: BlockKind, tier: KeptTier) {
+  constructor(axis: Axis, cache: BlockCache, kind: BlockKind, tier: RecordedTier) {
     this.axis = axis
     this.#cache = cache
     this.#kind = kind
@@ -106,7 +106,7 @@ abstract class SampleTable implements SeriesAt {
 export class TargetSamples extends SampleTable {
   readonly #keys: ReadonlyMap<string, number>
 
-  constructor(axis: Axis, cache: BlockCache, tier: KeptTier, keys: ReadonlyMap<string, number>) {
+  constructor(axis: Axis, cache: BlockCache, tier: RecordedTier, keys: ReadonlyMap<string, number>) {
     super(axis, cache, 'targets', tier)
     this.#keys = keys
   }
@@ -134,37 +134,37 @@ export class TargetSamples extends SampleTable {
 
 /** Samples of jobs. A job that a block does not name was idle in it; its record is unchanged. */
 export class JobSamples extends SampleTable {
-  readonly #book: RecordedJobRegistry
+  readonly #registry: RecordedJobRegistry
   readonly #recordsAt: (sample: number) => Float64Array
-  /** By slot, reused for every column. */
+  /** Sums by slot, reused for every column. */
   #sums = new Float64Array()
   #gaps = new Uint16Array()
 
   constructor(
     axis: Axis,
     cache: BlockCache,
-    tier: KeptTier,
-    book: RecordedJobRegistry,
+    tier: RecordedTier,
+    registry: RecordedJobRegistry,
     recordsAt: (sample: number) => Float64Array,
   ) {
     super(axis, cache, 'jobs', tier)
-    this.#book = book
+    this.#registry = registry
     this.#recordsAt = recordsAt
   }
 
   means(names: readonly string[], column: number, sample: number, n: number): Float64Array {
     const at = JOB_AT[column] ?? -1
     if (at < 0 || !(sample >= 1)) return new Float64Array(names.length).fill(NaN)
-    const slots = this.#book.slotsOf(names)
+    const slots = this.#registry.slotsOf(names)
     if (column === RECORD) return this.#records(slots, sample)
     const blocks = this.blocks(sample, n)
-    const parts = blocks.map((b) => ({ of: this.#book.slotsIn(b), values: b.columns[at] as Float32Array }))
+    const parts = blocks.map((b) => ({ of: this.#registry.slotsIn(b), values: b.columns[at] as Float32Array }))
     const { sums, gaps, hasGaps } = this.#added(parts)
     const all = blocks.length
     const firstMs = blocks[0]?.atMs ?? Infinity
-    const births = this.#book.firstMs
+    const births = this.#registry.firstMs
     const out = new Float64Array(names.length)
-    if (!hasGaps && all > 0 && this.#book.latestOf(names) <= firstMs) {
+    if (!hasGaps && all > 0 && this.#registry.latestOf(names) <= firstMs) {
       for (let k = 0; k < out.length; k++) out[k] = (sums[slots[k] as number] as number) / all
       return out
     }
@@ -185,7 +185,7 @@ export class JobSamples extends SampleTable {
 
   /** Sums of the values in the parts, by slot, with the number of gaps. */
   #added(parts: readonly { of: Int32Array; values: Float32Array }[]) {
-    const { size } = this.#book
+    const { size } = this.#registry
     if (this.#sums.length < size) {
       this.#sums = new Float64Array(Math.ceil(size * 1.25))
       this.#gaps = new Uint16Array(this.#sums.length)
@@ -209,14 +209,14 @@ export class JobSamples extends SampleTable {
 
   /** Records at one sample: as in its block, a gap included, else unchanged since the last change. */
   #records(slots: Int32Array, sample: number): Float64Array {
-    const standing = this.#recordsAt(sample)
+    const lastRecords = this.#recordsAt(sample)
     const out = new Float64Array(slots.length)
-    for (let k = 0; k < slots.length; k++) out[k] = standing[slots[k] as number] ?? NaN
+    for (let k = 0; k < slots.length; k++) out[k] = lastRecords[slots[k] as number] ?? NaN
     const block = this.blocks(sample, 1)[0]
     if (!block) return out
     // Records that the block names are already included.
     const gaps = new Set<number>()
-    const of = this.#book.slotsIn(block)
+    const of = this.#registry.slotsIn(block)
     const records = block.columns[RECORD_AT] as Float32Array
     for (let i = 0; i < of.length; i++) if (Number.isNaN(records[i])) gaps.add(of[i] as number)
     if (gaps.size > 0) for (let k = 0; k < slots.length; k++) if (gaps.has(slots[k] as number)) out[k] = NaN

@@ -22,12 +22,12 @@ export class SlidingSums {
   /** Values of single rows of charts, cached beside the sums over all. */
   readonly values = new ReadValues()
   readonly #cache: BlockCache
-  readonly #book: RecordedJobRegistry
+  readonly #registry: RecordedJobRegistry
   readonly #grid: Grid
 
-  constructor(cache: BlockCache, book: RecordedJobRegistry, grid: Grid) {
+  constructor(cache: BlockCache, registry: RecordedJobRegistry, grid: Grid) {
     this.#cache = cache
-    this.#book = book
+    this.#registry = registry
     this.#grid = grid
   }
 
@@ -36,9 +36,16 @@ export class SlidingSums {
     const name = `${column} ${to - from}`
     let held = this.#held.get(name)
     const isNear = held && Math.abs(held.to - to) <= (to - from) / 4 && held.moves < 1000
-    if (!held || !isNear || held.sums.length < this.#book.size) {
-      const room = Math.ceil(this.#book.size * 1.25) + 64
-      held = { from, to: from - 1, moves: 0, sums: new Float64Array(room), gaps: new Float64Array(room), gapped: 0 }
+    if (!held || !isNear || held.sums.length < this.#registry.size) {
+      const capacity = Math.ceil(this.#registry.size * 1.25) + 64
+      held = {
+        from,
+        to: from - 1,
+        moves: 0,
+        sums: new Float64Array(capacity),
+        gaps: new Float64Array(capacity),
+        gapped: 0,
+      }
     }
     if (held.to + 1 === to && held.from + 1 === from) this.#move(held, column, ++held.to, held.from++, 1)
     if (held.to - 1 === to && held.from - 1 === from) this.#move(held, column, held.to--, --held.from, -1)
@@ -47,7 +54,7 @@ export class SlidingSums {
     while (held.from < from) this.#add(held, column, held.from++, -1)
     while (held.from > from) this.#add(held, column, --held.from, 1)
     // A job registered during the summation did not fit into the arrays.
-    if (held.sums.length < this.#book.size) return this.over(column, from, to)
+    if (held.sums.length < this.#registry.size) return this.over(column, from, to)
     this.#held.delete(name)
     this.#held.set(name, held)
     if (this.#held.size > 24) this.#held.delete(this.#held.keys().next().value as string)
@@ -61,8 +68,8 @@ export class SlidingSums {
   #move(held: Sums, column: number, a: number, b: number, sign: 1 | -1): void {
     const x = this.#blockAt(a)
     const y = this.#blockAt(b)
-    const of = x && this.#book.slotsIn(x)
-    const ofY = y && this.#book.slotsIn(y)
+    const of = x && this.#registry.slotsIn(x)
+    const ofY = y && this.#registry.slotsIn(y)
     const first = x?.columns[column]
     const second = y?.columns[column]
     if (!of || of !== ofY || !first || !second) {
@@ -99,7 +106,7 @@ export class SlidingSums {
     const block = this.#blockAt(slot)
     const values = block?.columns[column]
     if (!block || !values) return
-    const of = this.#book.slotsIn(block)
+    const of = this.#registry.slotsIn(block)
     const { sums } = held
     for (let i = 0; i < of.length; i++) {
       const v = values[i] as number

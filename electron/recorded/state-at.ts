@@ -6,7 +6,7 @@ import type { KnownJobs } from '../cluster/cluster-view.ts'
 import { JOB_COLUMNS, type Block } from '../history/reader.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { RecordedJobRegistry } from './job-registry.ts'
-import type { KeptTier } from './tiers.ts'
+import type { RecordedTier } from './tiers.ts'
 
 const KNOWN_MS = 3_600_000
 const MINUTE_MS = 60_000
@@ -33,16 +33,16 @@ interface State {
 
 const copied = ({ seen, records }: State): State => ({ seen: seen.slice(), records: records.slice() })
 
-export interface Stand {
+export interface JobsAt {
   readonly known: KnownJobs
-  /** By slot. */
+  /** Records by slot. */
   readonly records: Float64Array
 }
 
 export class StateAt {
   readonly #cache: BlockCache
-  readonly #book: RecordedJobRegistry
-  readonly #tiers: readonly KeptTier[]
+  readonly #registry: RecordedJobRegistry
+  readonly #tiers: readonly RecordedTier[]
   /** Times of the finest tier used, ascending. */
   readonly #times: Float64Array
   /** States at the beginning of a minute, most recently used last. */
@@ -55,15 +55,15 @@ export class StateAt {
   }
 
   /** @param tiers  finest first; `times` belong to the first. */
-  constructor(cache: BlockCache, book: RecordedJobRegistry, tiers: readonly KeptTier[], times: Float64Array) {
+  constructor(cache: BlockCache, registry: RecordedJobRegistry, tiers: readonly RecordedTier[], times: Float64Array) {
     this.#cache = cache
-    this.#book = book
+    this.#registry = registry
     this.#tiers = tiers
     this.#times = times
   }
 
   /** @param index  index in `times`. */
-  at(index: number): Stand {
+  at(index: number): JobsAt {
     const atMs = this.#times[index] as number
     const state = this.#stateAt(index)
     return { known: this.#knownOf(state, atMs), records: this.#fitted(state).records }
@@ -101,11 +101,11 @@ export class StateAt {
   }
 
   #atMinute(minute: number): State {
-    const kept = this.#minutes.get(minute)
-    if (kept) {
+    const minuteState = this.#minutes.get(minute)
+    if (minuteState) {
       this.#minutes.delete(minute)
-      this.#minutes.set(minute, kept)
-      return kept
+      this.#minutes.set(minute, minuteState)
+      return minuteState
     }
     const state: State = { seen: new Float64Array(), records: new Float64Array() }
     this.#apply(state, minute - KNOWN_MS, minute - 1, undefined)
@@ -161,7 +161,7 @@ export class StateAt {
   #name(state: State, block: Block | undefined): void {
     if (!block) return
     const { atMs } = block
-    const slots = this.#book.slotsIn(block)
+    const slots = this.#registry.slotsIn(block)
     const { seen, records } = this.#fitted(state)
     const record = block.columns[RECORD] as Float32Array
     const rest = block.columns[REST]
@@ -175,7 +175,7 @@ export class StateAt {
 
   /** State resized to all slots. */
   #fitted(state: State): State {
-    const size = this.#book.size
+    const size = this.#registry.size
     if (state.seen.length < size) {
       const longer = (old: Float64Array, fill: number): Float64Array => {
         const made = new Float64Array(Math.ceil(size * 1.25)).fill(fill)
@@ -190,9 +190,9 @@ export class StateAt {
 
   /** Returns the same lists while the same jobs are known, so that lookups by name are cached. */
   #knownOf(state: State, atMs: number): KnownJobs {
-    const { jobs } = this.#book
+    const { jobs } = this.#registry
     const slots = new Int32Array(jobs.length)
-    const { firstMs } = this.#book
+    const { firstMs } = this.#registry
     let n = 0
     for (let slot = 0; slot < jobs.length; slot++) {
       const seenMs = state.seen[slot] ?? -Infinity

@@ -7,7 +7,7 @@ const STEPS: Readonly<Record<TierId, number>> = { raw: 0, '1s': 1000, '10s': 10_
 /** Number of sample times from which the typical interval is taken. */
 const LOOKED_AT = 2_000
 
-export interface KeptTier {
+export interface RecordedTier {
   readonly id: TierId
   readonly fromMs: number
   readonly toMs: number
@@ -31,14 +31,15 @@ export function usualStep(instants: Float64Array): number | undefined {
 }
 
 /** Tiers with data, finest first. */
-export function keptTiers(reader: HistoryReader): KeptTier[] {
-  return TIERS.flatMap((id): KeptTier[] => {
-    const kept = reader.keptOf(id)
-    if (!kept) return []
-    const usual = (spanMs: number): number | undefined => usualStep(reader.instants(id, kept.toMs - spanMs, kept.toMs))
-    if (id === 'raw') return [{ id, ...kept, stepMs: usual(60_000) ?? 1000 }]
+export function recordedTiers(reader: HistoryReader): RecordedTier[] {
+  return TIERS.flatMap((id): RecordedTier[] => {
+    const extent = reader.extentOf(id)
+    if (!extent) return []
+    const usual = (spanMs: number): number | undefined =>
+      usualStep(reader.instants(id, extent.toMs - spanMs, extent.toMs))
+    if (id === 'raw') return [{ id, ...extent, stepMs: usual(60_000) ?? 1000 }]
     const stepMs = STEPS[id]
-    return [{ id, ...kept, stepMs, isSparse: (usual(INTERVALS * stepMs) ?? stepMs) > stepMs }]
+    return [{ id, ...extent, stepMs, isSparse: (usual(INTERVALS * stepMs) ?? stepMs) > stepMs }]
   })
 }
 
@@ -47,13 +48,13 @@ export function keptTiers(reader: HistoryReader): KeptTier[] {
  * in it; the coarsest if all have more.
  */
 export function tierOfWindow(
-  kept: readonly KeptTier[],
+  recorded: readonly RecordedTier[],
   fromMs: number,
   toMs: number,
   points: number,
-): KeptTier | undefined {
-  const dense = kept.filter((t) => t.isSparse !== true)
-  const tiers = dense.length > 0 ? dense : kept
+): RecordedTier | undefined {
+  const dense = recorded.filter((t) => t.isSparse !== true)
+  const tiers = dense.length > 0 ? dense : recorded
   return (
     tiers.find((t, i) => {
       // The interval of a coarser tier may begin before its first sample.

@@ -1,4 +1,4 @@
-/** Stored sums over the cluster, read in runs of samples; and the two axes on which views use them. */
+/** Stored sums over the cluster, read in runs of samples, and the two time axes on which views use them. */
 import type { TierId } from '#core/api/history.ts'
 import { TOTAL_COLUMNS } from '../cluster/state/recent.ts'
 import type { SeriesAt } from '../cluster/cluster-view.ts'
@@ -50,8 +50,8 @@ export class Totals {
         columns.map((c) => c[i] as number),
       ),
     )
-    const keptTo = this.#reader.keptOf(tier)?.toMs ?? -Infinity
-    return { rows, isWhole: keptTo >= end, toMs: keptTo }
+    const newestMs = this.#reader.extentOf(tier)?.toMs ?? -Infinity
+    return { rows, isWhole: newestMs >= end, toMs: newestMs }
   }
 }
 

@@ -6,6 +6,7 @@ import type { Comparison } from '#core/sandbox/comparison.ts'
 import type { RunReport } from '#core/sandbox/run-report.ts'
 import { digestOf, planOf, type DigestPlan, type RunDigest } from '#core/sandbox/run-digest.ts'
 import type { Variant } from '#core/sandbox/variant.ts'
+import type { JobColors } from '#core/series/job-colors.ts'
 import { Pool, type PoolTask, type Ran } from './pool.ts'
 
 export interface ComparisonTask {
@@ -19,8 +20,8 @@ export interface ComparisonTask {
 }
 
 export interface ComparisonOptions {
-  /** Colour index of a job in other views, 1 to 7; 0: none. */
-  readonly colourOf?: ((jobId: string) => number) | undefined
+  /** Colors of the jobs in other views, when the comparison ends. */
+  readonly jobColors?: (() => JobColors) | undefined
   readonly signal?: AbortSignal | undefined
   readonly workers?: number | undefined
   /** @see PoolParts.yields */
@@ -61,7 +62,7 @@ export type ComparisonEvent =
     }
   | { readonly kind: 'failed'; readonly failure: Failure }
 
-/** At most five events a second. */
+/** Least time between two progress events, ms. */
 const PROGRESS_MS = 200
 
 /** Tasks by seed, with all variants of each; the baseline's first run comes first, because it decides which jobs are charted. */
@@ -138,7 +139,7 @@ export class ComparisonRun {
     return wall === 0 ? 0 : (done * this.#task.seconds) / wall
   }
 
-  #tell(event: ComparisonEvent): void {
+  #emit(event: ComparisonEvent): void {
     if (this.#isOver) return
     // Only the newest progress is kept.
     if (event.kind === 'progress') this.#pending = this.#pending.filter((e) => e.kind !== 'progress')
@@ -158,17 +159,16 @@ export class ComparisonRun {
     }
     this.#progressMs = performance.now()
     const { done, workers, memoryBytes } = this.#pool
-    this.#tell({ kind: 'progress', done, of, workers, ratio: this.#ratio(done), memoryBytes })
+    this.#emit({ kind: 'progress', done, of, workers, ratio: this.#ratio(done), memoryBytes })
   }
 
   #ended(failure: Failure | undefined): void {
     const { plan, runs } = this.#digests
     if (failure || !plan) {
-      this.#tell({ kind: 'failed', failure: failure ?? { code: 'SANDBOX_EMPTY', what: 'There was nothing to run' } })
+      this.#emit({ kind: 'failed', failure: failure ?? { code: 'SANDBOX_EMPTY', what: 'There was nothing to run' } })
     } else {
       const { scenario, variants } = this.#task
-      const { colourOf } = this.#options
-      const comparison = aggregate({ scenario, variants, plan, runs, ...(colourOf ? { colourOf } : {}) })
+      const comparison = aggregate({ scenario, variants, plan, runs, jobColors: this.#options.jobColors?.() })
       const cost: Cost = {
         runs: runs.length,
         workers: this.#pool.workers,
@@ -177,7 +177,7 @@ export class ComparisonRun {
         events: runs.reduce((n, r) => n + r.events, 0),
         thinning: Math.max(1, ...runs.map((r) => r.thinning)),
       }
-      this.#tell({ kind: 'done', comparison, cost, plan, runs, variantWallS: this.#variantWallS })
+      this.#emit({ kind: 'done', comparison, cost, plan, runs, variantWallS: this.#variantWallS })
     }
     this.#close()
   }
@@ -227,5 +227,5 @@ export async function compare(
     if (event.kind === 'progress') options.onProgress?.(event)
     else return event
   }
-  return { kind: 'failed', failure: { code: 'CANCELLED', what: 'The comparison was cancelled' } }
+  return { kind: 'failed', failure: { code: 'CANCELLED', what: 'The comparison was canceled' } }
 }

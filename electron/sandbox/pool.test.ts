@@ -49,9 +49,9 @@ afterEach(async () => {
 })
 
 const all = async (events: AsyncIterable<ComparisonEvent>): Promise<ComparisonEvent[]> => {
-  const told: ComparisonEvent[] = []
-  for await (const event of events) told.push(event)
-  return told
+  const reported: ComparisonEvent[] = []
+  for await (const event of events) reported.push(event)
+  return reported
 }
 
 /** The task as run by one thread. */
@@ -91,13 +91,13 @@ describe('a comparison', () => {
     expect(result).toMatchObject({ kind: 'failed', failure: { code: 'SANDBOX_CANNOT_RUN' } })
   })
 
-  it('that is cancelled leaves no thread, also in the middle of a run', async () => {
+  it('that is canceled leaves no thread, also in the middle of a run', async () => {
     const before = threads()
     const cancel = new AbortController()
     run = new ComparisonRun(task(), { workers: 2, program: program(ENDLESS, false), signal: cancel.signal })
-    const told = all(run.events())
+    const reported = all(run.events())
     cancel.abort()
-    expect((await told).every((e) => e.kind === 'progress')).toBe(true)
+    expect((await reported).every((e) => e.kind === 'progress')).toBe(true)
     await run.gone
     // The runtime's own threads vary by less than the two that were started.
     if (!Number.isNaN(before)) expect(threads()).toBeLessThan(before + 2)
@@ -158,7 +158,7 @@ describe('whole reports', () => {
     expect(reports.value[0]?.jobs[0]?.rpcs.length).toBeGreaterThan(0)
   })
 
-  it('can be cancelled, and are none where none are asked for', async () => {
+  it('can be canceled, and are none where none are asked for', async () => {
     expect(await runReports(tasks, { signal: AbortSignal.abort() })).toMatchObject({
       ok: false,
       error: { code: 'CANCELLED' },

@@ -31,7 +31,7 @@ const MB = 1 << 20
 export const workersFor = (runs: number): number =>
   Math.max(1, Math.min(runs, Math.max(2, availableParallelism() - 1), availableParallelism()))
 
-/** Heap limit of a thread, MB: together at most half of the machine's memory. */
+/** Heap limit of a thread, MB: 256 to 2048; together at most half of the machine's memory, unless that is less than 256 each. */
 const heapMb = (workers: number): number => Math.max(256, Math.min(2048, Math.floor(totalmem() / 2 / MB / workers)))
 
 export interface PoolTask extends RunTask {
@@ -63,7 +63,7 @@ const crashed = (why: string): Failure => ({
   code: 'SANDBOX_CRASHED',
   what: 'The run ended without a result',
   why,
-  unaffected: 'sampling, rules and everything else in this console',
+  unaffected: 'Sampling, rules and everything else in this console.',
   next: 'Run fewer seconds or a smaller scenario; `sluice compare` runs the same in a terminal.',
 })
 
@@ -146,12 +146,12 @@ export class Pool {
 
   #give(slot: Slot, at: number): void {
     const { scenario, ...task } = this.#parts.tasks[at] as PoolTask
-    const tell = (message: ToWorker): void => slot.thread.postMessage(message)
+    const post = (message: ToWorker): void => slot.thread.postMessage(message)
     slot.at = at
     this.#tries[at] = (this.#tries[at] ?? 0) + 1
-    if (slot.scenario !== scenario) tell({ kind: 'scenario', scenario })
+    if (slot.scenario !== scenario) post({ kind: 'scenario', scenario })
     slot.scenario = scenario
-    tell({ kind: 'run', task, plan: this.#parts.planFor?.(this.#parts.tasks[at] as PoolTask) })
+    post({ kind: 'run', task, plan: this.#parts.planFor?.(this.#parts.tasks[at] as PoolTask) })
   }
 
   #heard(slot: Slot, message: FromWorker): void {
@@ -190,7 +190,7 @@ export function runReports(
   return new Promise((resolve) => {
     const cancelled = (): void => {
       void pool.end()
-      resolve(fail({ code: 'CANCELLED', what: 'The runs were cancelled' }))
+      resolve(fail({ code: 'CANCELLED', what: 'The runs were canceled' }))
     }
     const pool = new Pool({
       tasks,

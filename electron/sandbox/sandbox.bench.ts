@@ -44,7 +44,7 @@ export const benches: readonly Bench[] = [
     note: `${SECONDS} s of 200 jobs with ${SEEDS.length} seeds, every RPC, through the threads of the sandbox with their start.`,
     beside: 'The same runs one after the other in one thread.',
     limit:
-      'Every RPC is four events, and rules start and stop with the jobs. Each thread compiles the model anew: its first runs take longer than the later ones.',
+      'Every RPC is four events, and rules start and stop with the jobs. Each thread compiles the model itself: its first runs take longer than the later ones.',
   },
   {
     id: 'sandbox.60s-20seeds-200jobs-compressed',

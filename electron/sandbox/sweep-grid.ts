@@ -41,11 +41,11 @@ export function parseAxis(text: string): Result<Axis> {
   const path = text.slice(0, Math.max(0, equals)).trim()
   const what = `--set ${text.slice(0, 80)} cannot be used`
   if (!/^[A-Za-z_]\w*(?:\.\w+)*$/.test(path) || path.length > 200) return refuse(what, 'it has no valid path', AS)
-  const words = text.slice(equals + 1).split(',')
-  const values = words.map((word) => scalar(word.trim()))
+  const entries = text.slice(equals + 1).split(',')
+  const values = entries.map((text) => scalar(text.trim()))
   const bad = values.indexOf(undefined)
-  if (bad >= 0 || words.some((w) => w.trim() === '')) {
-    return refuse(what, bad >= 0 ? `${words[bad] ?? ''} is not a value` : 'a value is empty', AS)
+  if (bad >= 0 || entries.some((w) => w.trim() === '')) {
+    return refuse(what, bad >= 0 ? `${entries[bad] ?? ''} is not a value` : 'a value is empty', AS)
   }
   const known = values as AxisValue[]
   if (known.length > VALUES_MAX) return refuse(what, `at most ${VALUES_MAX} values`, 'Give fewer.')
@@ -66,9 +66,9 @@ export function pointsOf(axes: readonly Axis[]): Result<Point[]> {
   return ok(axes.reduce<Point[]>((points, a) => points.flatMap((p) => a.values.map((v) => [...p, v])), [[]]))
 }
 
-/** Formats a point, `control.max_rate=300 control.period_ms=50`; `as it is` for the point of an empty grid. */
+/** Formats a point, `control.max_rate=300 control.period_ms=50`; `unchanged` for the point of an empty grid. */
 export const pointText = (axes: readonly Axis[], point: Point): string =>
-  axes.length === 0 ? 'as it is' : axes.map((a, i) => `${a.path}=${String(point[i])}`).join(' ')
+  axes.length === 0 ? 'unchanged' : axes.map((a, i) => `${a.path}=${String(point[i])}`).join(' ')
 
 /**
  * Reason why a path does not exist in the file's contents; undefined if it may. Keys unknown to scenarios are found by the schema.
@@ -101,7 +101,7 @@ function parsed(text: string): ReturnType<typeof parseScenario> {
 /** Scenario at a point. Failures: those of `parseScenario`, and SWEEP_PATH if a path does not exist; each names the point. */
 export function scenarioAt(text: string, axes: readonly Axis[], point: Point): Result<Scenario> {
   const where = pointText(axes, point)
-  const told = (f: Failure): Result<never> =>
+  const invalid = (f: Failure): Result<never> =>
     fail({ ...f, what: `At ${where}: ${f.what}`, unaffected: 'Nothing was run.' })
   if (axes.length === 0) return parseScenario(text)
   const plain = parsed(text)
@@ -111,13 +111,13 @@ export function scenarioAt(text: string, axes: readonly Axis[], point: Point): R
     const keys = path.split('.')
     const wrong = deadEnd(document.contents, keys)
     const failure = { code: 'SWEEP_PATH', what: `${path} cannot be set`, next: 'Name a path of the scenario.' }
-    if (wrong !== undefined) return told({ ...failure, why: wrong })
+    if (wrong !== undefined) return invalid({ ...failure, why: wrong })
     try {
       document.setIn(keys, point[i])
     } catch (e) {
-      return told({ ...failure, why: e instanceof Error ? e.message : String(e) })
+      return invalid({ ...failure, why: e instanceof Error ? e.message : String(e) })
     }
   }
   const read = parseScenario(document.toString(), 'scenario')
-  return read.ok ? read : told(read.error)
+  return read.ok ? read : invalid(read.error)
 }

@@ -14,7 +14,7 @@ export const MANIFEST = 'sweep.json'
 const SCENARIO = 'scenario.yaml'
 export const RESULTS = 'results'
 
-const whole = z.number().int().nonnegative()
+const integer = z.number().int().nonnegative()
 const axisValue = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
 const manifest = z.object({
@@ -25,7 +25,7 @@ const manifest = z.object({
   program: z.string(),
   axes: z.array(z.object({ path: z.string(), values: z.array(axisValue).min(1).max(VALUES_MAX) })).max(AXES_MAX),
   variants: z.array(variant).min(1).max(VARIANTS_MAX),
-  seeds: z.object({ first: whole, count: z.number().int().min(1).max(SEEDS_MAX) }),
+  seeds: z.object({ first: integer, count: z.number().int().min(1).max(SEEDS_MAX) }),
   seconds: z.number().positive(),
   sloWaitMs: z.number().positive(),
   /** Seeds per result file. */
@@ -121,9 +121,9 @@ export function readSweep(dir: string): Result<Sweep> {
 
 /** Parts of a plan that differ from those of a sweep. */
 function differences(plan: SweepPlan, { manifest: m, text }: Sweep): string[] {
-  const ours = parts(plan, plan.text)
+  const expected = parts(plan, plan.text)
   const theirs = parts(m, text)
-  return Object.keys(ours).filter((name) => ours[name] !== theirs[name])
+  return Object.keys(expected).filter((name) => expected[name] !== theirs[name])
 }
 
 /**

@@ -6,7 +6,7 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { aggregate } from '#core/sandbox/aggregate.ts'
 import type { Comparison } from '#core/sandbox/comparison.ts'
-import { wishes } from '#core/sandbox/demand.ts'
+import { estimateDemands } from '#core/sandbox/demand.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import {
   COLUMNS,
@@ -51,7 +51,7 @@ const chunkFile = z.object({
 
 /** All jobs up to a limit, the most demanding first: the same for every chunk of a point, on any machine. */
 export const sweepPlan = (scenario: Scenario): DigestPlan => ({
-  table: wishes(scenario)
+  table: estimateDemands(scenario)
     .toSorted((a, b) => b.rpcs - a.rpcs || byCodeUnit(a.job.id, b.job.id))
     .slice(0, TABLE_JOBS)
     .map((w) => w.job.id),

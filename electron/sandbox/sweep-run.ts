@@ -79,7 +79,7 @@ async function runGroup(sweep: Sweep, chunks: readonly Chunk[], options: SweepRu
     }
     const cancelled = (): void => {
       const unaffected = 'Written chunks are kept; the same command resumes.'
-      end({ code: 'CANCELLED', what: 'The sweep was cancelled', unaffected })
+      end({ code: 'CANCELLED', what: 'The sweep was canceled', unaffected })
     }
     const pool = new Pool({
       tasks,

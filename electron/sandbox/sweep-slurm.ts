@@ -44,7 +44,7 @@ export const timeFault = (text: string): string | undefined =>
     : 'minutes, H:MM:SS or D-HH:MM:SS, as sbatch takes it'
 
 /** Quotes any text as one word for a POSIX shell. */
-export const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** Formats numbers as Slurm does: `0-3,7,9-10`. */
 export function ranges(numbers: readonly number[]): string {
@@ -85,8 +85,8 @@ export function scriptOf(sweep: Sweep, array: string, options: SlurmOptions): st
     ...(time === undefined ? [] : [`#SBATCH --time=${time}`]),
     '',
     'set -eu',
-    `cd -- ${shellWord(dir)}`,
-    `exec ${[...command, 'sweep', 'task', dir].map(shellWord).join(' ')} "$SLURM_ARRAY_TASK_ID"`,
+    `cd -- ${shellQuoted(dir)}`,
+    `exec ${[...command, 'sweep', 'task', dir].map(shellQuoted).join(' ')} "$SLURM_ARRAY_TASK_ID"`,
     '',
   ].join('\n')
 }
@@ -104,7 +104,7 @@ export function submittedJobs(sweep: Sweep): SubmittedJob[] {
 }
 
 /** Tasks of a job that are still in the queue, `123_[0-4] PENDING`; empty if there are none, or no Slurm here. */
-export async function tasksLeft(id: string): Promise<string[]> {
+export async function pendingTasks(id: string): Promise<string[]> {
   try {
     const { stdout } = await run('squeue', ['-h', '-j', id, '-o', '%i %T'], { timeout: ANSWER_MS, encoding: 'latin1' })
     return stdout.split('\n').filter((l) => l !== '')
@@ -130,10 +130,16 @@ export async function submitSweep(
   const unaffected = 'Existing chunks are kept.'
   const earlier = submittedJobs(sweep)
   for (const { id } of earlier) {
-    const left = await tasksLeft(id)
-    if (left.length === 0) continue
+    const pending = await pendingTasks(id)
+    if (pending.length === 0) continue
     const next = `Wait for it, or scancel ${id}.`
-    return fail({ code: 'SLURM_RUNNING', what, why: `job ${id} has tasks left (${left[0] ?? ''})`, unaffected, next })
+    return fail({
+      code: 'SLURM_RUNNING',
+      what,
+      why: `job ${id} has tasks left (${pending[0] ?? ''})`,
+      unaffected,
+      next,
+    })
   }
   const tasks = tasksOf(sweep)
   const array = ranges([...new Set(missing.map((c) => c.index % tasks))].toSorted((a, b) => a - b))
@@ -147,8 +153,12 @@ export async function submitSweep(
   }
   let answer: string
   try {
-    const said = await run('sbatch', ['--parsable', SCRIPT], { cwd: sweep.dir, timeout: ANSWER_MS, encoding: 'latin1' })
-    answer = said.stdout.trim()
+    const output = await run('sbatch', ['--parsable', SCRIPT], {
+      cwd: sweep.dir,
+      timeout: ANSWER_MS,
+      encoding: 'latin1',
+    })
+    answer = output.stdout.trim()
   } catch (e) {
     const { code, stderr } = e as { code?: unknown; stderr?: unknown }
     if (code === 'ENOENT') {

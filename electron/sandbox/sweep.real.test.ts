@@ -63,7 +63,7 @@ const stamps = (out: string): Map<string, number> =>
   new Map(results(out).map((f) => [f, statSync(join(out, 'results', f)).mtimeMs]))
 
 describe('sluice sweep', () => {
-  it('goes on where kill -9 ended it', async () => {
+  it('continues where kill -9 ended it', async () => {
     const { out, args } = folder()
     const long = args.map((a, i) => (args[i - 1] === '--until' ? '8' : a))
     expect(await killed(long, () => existsSync(join(out, 'results')) && results(out).length >= 2)).toBeNull()

@@ -6,7 +6,7 @@ import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { parseAxis, pointsOf, scenarioAt, type Axis } from './sweep-grid.ts'
 import { readSweep } from './sweep-manifest.ts'
 import { chunkPath } from './sweep-results.ts'
-import { nameFault, ranges, shellWord, timeFault } from './sweep-slurm.ts'
+import { nameFault, ranges, shellQuoted, timeFault } from './sweep-slurm.ts'
 import { HOSTILE, SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
 
 const sluice = (args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended> => runSluice(args, env)
@@ -98,11 +98,11 @@ describe('a grid', () => {
     ['oss.7.threads=4', 'SWEEP_PATH', 'oss has only 1 entries'],
     ['oss.first.threads=4', 'SWEEP_PATH', 'is a list'],
     ['title.x=4', 'SWEEP_PATH', 'nothing below'],
-  ])('that sets %s is told with its point', (text, code, said) => {
+  ])('that sets %s is told with its point', (text, code, output) => {
     const [axis] = axes(text)
     const read = scenarioAt(SMALL, [axis as Axis], [(axis as Axis).values[0] ?? null])
     expect(read).toMatchObject({ ok: false, error: { code } })
-    if (!read.ok) expect(`${read.error.what}: ${read.error.why}`).toContain(said)
+    if (!read.ok) expect(`${read.error.what}: ${read.error.why}`).toContain(output)
   })
 
   it('sets what the file leaves out, and leaves hostile ids as they are', () => {
@@ -174,7 +174,7 @@ describe('sluice sweep', () => {
 
 describe('a job array', () => {
   it('quotes what is quoted and passes on only what can stand there', () => {
-    expect(shellWord(`it's $(x)`)).toBe(`'it'\\''s $(x)'`)
+    expect(shellQuoted(`it's $(x)`)).toBe(`'it'\\''s $(x)'`)
     expect(ranges([0, 1, 2, 5, 7, 8])).toBe('0-2,5,7-8')
     expect(['main', 'a,b', 'p-1.x'].map(nameFault)).toEqual([undefined, undefined, undefined])
     for (const bad of ['', '-p', 'a b', 'a\nb', '$(x)', 'a;b']) expect(nameFault(bad)).toBeDefined()

@@ -56,11 +56,11 @@ function answer(task: RunTask, plan: DigestPlan | undefined): void {
   const wallMs = performance.now() - beganMs
   const { heapUsed, external, arrayBuffers } = process.memoryUsage()
   const memoryBytes = heapUsed + external + arrayBuffers
-  const tell = (message: FromWorker, handed: ArrayBuffer[] = []): void => parentPort?.postMessage(message, handed)
-  if (!run.ok) return tell({ kind: 'failed', failure: run.error })
-  if (!plan) return tell({ kind: 'report', report: run.value, wallMs, memoryBytes })
+  const post = (message: FromWorker, transfer: ArrayBuffer[] = []): void => parentPort?.postMessage(message, transfer)
+  if (!run.ok) return post({ kind: 'failed', failure: run.error })
+  if (!plan) return post({ kind: 'report', report: run.value, wallMs, memoryBytes })
   const digest = digestOf(run.value, plan)
-  tell({ kind: 'digest', digest, wallMs, memoryBytes }, buffersOf(digest))
+  post({ kind: 'digest', digest, wallMs, memoryBytes }, buffersOf(digest))
 }
 
 if ((workerData as WorkerSetup | null)?.yields) lowerPriority()

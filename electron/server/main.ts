@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { Command, InvalidArgumentError } from 'commander'
 import { formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Host } from '#electron/host/host.ts'
 import { defaultHistoryFile } from './data-dir.ts'
-import { readFlags } from './flags.ts'
 import { METRICS_PATH, metricsOf, metricsText } from './metrics.ts'
 import { serveConsole, type Served, type ServeOptions } from './serve.ts'
 
@@ -19,6 +19,37 @@ const NO_METRICS = '# EOF\n'
 
 const line = (text: string): void => void process.stdout.write(`${text}\n`)
 
+/** Parsed command line of the browser shell. */
+interface Flags {
+  /** undefined: the usual port, or a free one if that is taken. */
+  readonly port?: number
+  readonly history?: string
+  readonly scenario?: string
+  /** Set to serve /metrics. */
+  readonly metrics?: boolean
+}
+
+function portNumber(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('A number from 0 to 65535.')
+  return Number(text)
+}
+
+/**
+ * Parses flags, for example process.argv.slice(2). On --help, or on an unknown argument, commander prints and exits with 0 or
+ * 2.
+ */
+function readFlags(args: readonly string[]): Flags {
+  const command = new Command('sluice')
+    .description('Serves the console on 127.0.0.1 and prints the address to open in a browser.')
+    .option('--port <n>', 'port, 0 = any free one (default: 7423, or a free one when it is taken)', portNumber)
+    .option('--history <file>', 'history file (default: in the data folder)')
+    .option('--scenario <file>', 'scenario for the built-in emulator')
+    .option('--metrics', 'serve /metrics as OpenMetrics text, to clients that send the printed token')
+    .allowExcessArguments(false)
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+  return command.parse(args, { from: 'user' }).opts<Flags>()
+}
+
 function stop(failure: Failure): never {
   process.stderr.write(`sluice: ${formatFailure(failure)}\n`)
   process.exit(1)
@@ -29,8 +60,11 @@ function must<T>(result: Result<T>): T {
 }
 
 /** Serves on the requested port, otherwise on the usual one, or on a free one if that is taken. */
-async function serveSomewhere(asked: number | undefined, options: Omit<ServeOptions, 'port'>): Promise<Result<Served>> {
-  if (asked !== undefined) return serveConsole({ ...options, port: asked })
+async function serveSomewhere(
+  requestedPort: number | undefined,
+  options: Omit<ServeOptions, 'port'>,
+): Promise<Result<Served>> {
+  if (requestedPort !== undefined) return serveConsole({ ...options, port: requestedPort })
   const usual = await serveConsole({ ...options, port: USUAL_PORT })
   if (usual.ok || usual.error.code !== 'PORT_TAKEN') return usual
   const free = await serveConsole({ ...options, port: 0 })
@@ -67,7 +101,7 @@ const served = await serveSomewhere(flags.port, {
   router: opening.promise.then(({ router }) => router),
   webRoot,
   metrics,
-  onUnknown: (...said) => up.host?.unknownVerb(...said),
+  onUnknown: (...args) => up.host?.unknownVerb(...args),
   host: '127.0.0.1',
 })
 if (!served.ok) stop(served.error)

@@ -38,16 +38,16 @@ const REPORTED_OVERALL = 100
 
 /** Watches the messages of a peer and reports unknown verbs; oRPC itself answers them. */
 export function verbWatch(known: ReadonlySet<string>, onUnknown: UnknownVerb): (peer: string, data: string) => void {
-  const told = new Map<string, number>()
+  const reported = new Map<string, number>()
   let overall = 0
   return (peer, data) => {
     if (overall >= REPORTED_OVERALL) return
     const message = JSON.parse(data) as { p?: { u?: unknown } }
     const verb = message.p?.u
     if (typeof verb !== 'string' || known.has(verb.split('?', 1)[0] as string)) return
-    const before = told.get(peer) ?? 0
+    const before = reported.get(peer) ?? 0
     if (before >= REPORTED_PER_PEER) return
-    told.set(peer, before + 1)
+    reported.set(peer, before + 1)
     overall++
     onUnknown(peer, verb.slice(0, 100))
   }

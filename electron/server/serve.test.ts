@@ -196,11 +196,11 @@ describe('windows that come before the contract', () => {
     expect((await ask('/', { cookie: session.cookie })).status).toBe(200)
     const { ends } = await crowd(session)
     await served.close()
-    const told = await Promise.all(ends)
-    expect(told.filter((end) => end === 'socket hang up')).toHaveLength(MAX_WINDOWS)
+    const reported = await Promise.all(ends)
+    expect(reported.filter((end) => end === 'socket hang up')).toHaveLength(MAX_WINDOWS)
   })
 
-  it('make room when they hang up, and are let through when it is there', async () => {
+  it('free their places when they disconnect, and are accepted when there is one', async () => {
     const session = await logIn()
     const { cookie } = session
     for (const gone of (await crowd(session)).all) gone.terminate()
@@ -263,7 +263,7 @@ describe('the contract over the WebSocket', () => {
     return { ws, call: clientOf<Client>(ws) }
   }
 
-  it('answers calls, each connection under a name of its own', async () => {
+  it('answers calls, each connection under a different name', async () => {
     const session = await logIn()
     const a = await client(session)
     const b = await client(session)

@@ -155,21 +155,21 @@ const admitted = (site: Site, request: IncomingMessage): boolean =>
 async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
   // 'self' covers WebSockets in current browsers only; older ones need the explicit address.
   const headers = pageHeaders(`'self' ws://${site.authority}`)
-  const say = (status: number, text: string, more: Record<string, string> = {}): void => {
+  const reply = (status: number, text: string, more: Record<string, string> = {}): void => {
     response.writeHead(status, { ...headers, 'content-type': 'text/plain; charset=utf-8', ...more }).end(`${text}\n`)
   }
 
   if (request.headers.host !== site.authority) {
-    return say(403, `This console answers at ${site.origin} only. Through a tunnel, forward the same port number.`)
+    return reply(403, `This console answers at ${site.origin} only. Through a tunnel, forward the same port number.`)
   }
-  if (request.method !== 'GET') return say(405, 'Only GET is answered here.', { allow: 'GET' })
+  if (request.method !== 'GET') return reply(405, 'Only GET is answered here.', { allow: 'GET' })
   const url = URL.parse(request.url ?? '/', site.origin)
-  if (!url) return say(400, 'The address could not be read.')
+  if (!url) return reply(400, 'The address could not be read.')
 
   // A scraper has no session: it sends its own token in a header, and gets only the metrics.
   if (url.pathname === METRICS_PATH && site.metrics) {
     if (!site.metrics.admits(request.headers)) {
-      return say(401, 'The metrics need their token: Authorization: Bearer …', { 'www-authenticate': 'Bearer' })
+      return reply(401, 'The metrics need their token: Authorization: Bearer …', { 'www-authenticate': 'Bearer' })
     }
     response.writeHead(200, { ...headers, 'content-type': site.metrics.type }).end(site.metrics.text())
     return
@@ -180,23 +180,26 @@ async function answer(site: Site, request: IncomingMessage, response: ServerResp
     const session = site.access.trade(given)
     if (session !== undefined) {
       const cookie = `${site.cookie}=${session.cookie}; HttpOnly; SameSite=Strict; Path=/`
-      return say(303, 'Opening the console.', { location: `/${keyFragment(session.key)}`, 'set-cookie': cookie })
+      return reply(303, 'Opening the console.', { location: `/${keyFragment(session.key)}`, 'set-cookie': cookie })
     }
     // Reload of the printed address in the browser that already exchanged its token: its tab has the key.
-    if (admitted(site, request)) return say(303, 'Opening the console.', { location: '/' })
-    return say(401, 'This address was used already or is not valid: each one opens the console once. ' + FRESH_ADDRESS)
+    if (admitted(site, request)) return reply(303, 'Opening the console.', { location: '/' })
+    return reply(
+      401,
+      'This address was used already or is not valid: each one opens the console once. ' + FRESH_ADDRESS,
+    )
   }
-  if (!admitted(site, request)) return say(401, 'This browser has no session with the console. ' + FRESH_ADDRESS)
+  if (!admitted(site, request)) return reply(401, 'This browser has no session with the console. ' + FRESH_ADDRESS)
 
   if (url.pathname === SESSION_PATH) {
     const key = /^Bearer ([\w-]+)$/.exec(request.headers.authorization ?? '')?.[1]
-    if (!site.access.opens(key)) return say(401, 'This tab has no key to the console. ' + FRESH_ADDRESS)
+    if (!site.access.opens(key)) return reply(401, 'This tab has no key to the console. ' + FRESH_ADDRESS)
     response.writeHead(204, headers).end()
     return
   }
 
   const found = await findFile(site.webRoot, url.pathname)
-  if (found.status !== 200) return say(found.status, found.status === 403 ? 'Not served.' : 'Not found.')
+  if (found.status !== 200) return reply(found.status, found.status === 403 ? 'Not served.' : 'Not found.')
   response.once('finish', () => site.onSent(url.pathname))
   response.writeHead(200, { ...headers, 'content-type': found.type }).end(found.body)
 }

@@ -53,7 +53,7 @@ export function algorithmsFor(knownTypes: readonly string[]): Algorithms {
   }
 }
 
-/** Algorithms negotiated with one server, for people. */
+/** Algorithms negotiated with one server for display. */
 export interface Negotiated {
   readonly kex: string
   readonly hostKey: string
@@ -83,7 +83,7 @@ const few = (names: readonly string[]): string => {
   return shown.join(', ') + (names.length > 6 ? ', …' : '')
 }
 
-/** @returns unacceptable offers of the server, by purpose; undefined if there is a common algorithm for each. */
+/** @returns unacceptable offers of the server, by purpose; undefined if there is a common algorithm for each, or no offer yet. */
 export function weakOffer(offer: ServerOffer): string | undefined {
   const { lists } = offer
   if (!lists) return undefined

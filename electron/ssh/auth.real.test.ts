@@ -76,7 +76,7 @@ describe.skipIf(noSshd !== '')('authentication', () => {
     chmodSync(at('open'), 0o644)
     expect(await refusal(['open'])).toMatchObject({
       code: 'SSH_AUTH_NO_KEY',
-      why: expect.stringContaining('others may read it') as unknown,
+      why: expect.stringContaining('other users may read it') as unknown,
     })
   })
 
@@ -98,23 +98,23 @@ describe.skipIf(noSshd !== '')('authentication', () => {
 
   describe('an encrypted key', () => {
     const asking = (...answers: (string | undefined)[]) => {
-      const asked: PassphraseRequest[] = []
+      const requests: PassphraseRequest[] = []
       const given: Buffer[] = []
       const ask = async (request: PassphraseRequest): Promise<Buffer | undefined> => {
-        const answer = answers[asked.length]
-        asked.push(request)
+        const answer = answers[requests.length]
+        requests.push(request)
         if (answer === undefined) return undefined
         const bytes = Buffer.from(answer)
         given.push(bytes)
         return bytes
       }
-      return { asked, given, ask }
+      return { requests, given, ask }
     }
 
     it('opens with the right passphrase, whose bytes are zeroed then', async () => {
-      const { asked, given, ask } = asking('open sesame')
+      const { requests, given, ask } = asking('open sesame')
       expect(await connect(['locked'], {}, { ask })).toMatchObject({ ok: true })
-      expect(asked).toEqual([{ file: at('locked'), attempt: 1 }])
+      expect(requests).toEqual([{ file: at('locked'), attempt: 1 }])
       expect(given.map((b) => b.every((byte) => byte === 0))).toEqual([true])
     })
 
@@ -126,7 +126,7 @@ describe.skipIf(noSshd !== '')('authentication', () => {
         code: 'SSH_AUTH_REFUSED',
         why: expect.stringContaining('wrong 3 times') as unknown,
       })
-      expect(never.asked).toHaveLength(3)
+      expect(never.requests).toHaveLength(3)
       expect(never.given.every((b) => b.every((byte) => byte === 0))).toBe(true)
     })
 
@@ -140,25 +140,25 @@ describe.skipIf(noSshd !== '')('authentication', () => {
     })
 
     it('is not asked for by a server that would not take the key', async () => {
-      const { asked, ask } = asking('open sesame')
+      const { requests, ask } = asking('open sesame')
       const server = await scriptedServer({ hostKey: at('other'), accepts: () => false })
       const known = knowing(`[127.0.0.1]:${server.port} ${publicHalf(at('other'))}\n`)
       expect(await sessionOf(known, endpointOf(server.port, [at('locked')]), { ask }).connect()).toMatchObject({
         ok: false,
       })
-      expect(asked).toEqual([])
+      expect(requests).toEqual([])
       server.stop()
     })
 
     it('is asked for once by all sessions, also after a loss', async () => {
-      const { asked, ask } = asking('open sesame', 'open sesame')
+      const { requests, ask } = asking('open sesame', 'open sesame')
       const session = sessionOf(knowing(sshd.knownLines()), endpointOf(sshd.port, [at('locked')]), { ask })
       expect((await session.connect()).ok).toBe(true)
       const lost = new Promise<void>((resolve) => session.onState((s) => s.kind === 'lost' && resolve()))
       sshd.killSessions()
       await lost
       expect((await session.connect()).ok).toBe(true)
-      expect(asked).toHaveLength(1)
+      expect(requests).toHaveLength(1)
     })
 
     it('takes its time: the person does not run into the deadline of the server', async () => {

@@ -14,6 +14,6 @@ export interface Backoff {
  * @returns         ms in [half, 1) of min(mostMs, baseMs * 2^(failures-1)).
  */
 export function backoffMs(b: Backoff, failures: number, random: number): number {
-  const whole = Math.min(b.mostMs, b.baseMs * 2 ** Math.min(failures - 1, 30))
-  return whole * (0.5 + random / 2)
+  const delayMs = Math.min(b.mostMs, b.baseMs * 2 ** Math.min(failures - 1, 30))
+  return delayMs * (0.5 + random / 2)
 }

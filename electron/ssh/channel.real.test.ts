@@ -215,7 +215,7 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
   })
 
   it.each(['run', 'exec'] as const)(
-    'stuck: %s ends at its deadline, the process is gone, and the session goes on',
+    'stuck: %s ends at its deadline, the process is gone, and the session continues',
     async (how) => {
       const s = await open()
       const seconds = duration()

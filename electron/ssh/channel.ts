@@ -175,7 +175,7 @@ export class FramedChannel {
       return this.#fail(tooMuch(stream, most))
     }
     if (state === 'noise') return this.#fail(lostMidway(`${plainLine(stream)} has endless unexpected output`))
-    if (state === 'broken') return this.#fail(lostMidway('the shell broke the framing'))
+    if (state === 'broken') return this.#fail(lostMidway('the end of its output was not recognized'))
     const { stdout, stderr } = running
     this.#pid = stdout.pid ?? this.#pid
     if (!stdout.isDone || !stderr.isDone) return

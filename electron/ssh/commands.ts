@@ -38,7 +38,7 @@ export class Commands {
   #later: NodeJS.Timeout | undefined
   #isStopped = false
   #waiting = 0
-  #turn: Promise<unknown> = Promise.resolve()
+  #tail: Promise<unknown> = Promise.resolve()
   #running = 0
   readonly #queue: (() => void)[] = []
 
@@ -96,14 +96,14 @@ export class Commands {
     if (!this.#channel && this.#failedStarts > 0) return this.exec(command, options)
     if (this.#waiting >= this.#limits.waiting) return busy(this.#limits.waiting)
     this.#waiting++
-    const mine = this.#turn.then(async () => {
+    const result = this.#tail.then(async () => {
       this.#waiting--
       if (options.signal?.aborted) return fail(cancelled())
       if (!this.#channel?.isOpen && this.#failedStarts < STARTS_MOST) await this.start()
       return this.#channel ? this.#channel.run(command, this.#bounds(options)) : this.exec(command, options)
     })
-    this.#turn = mine.catch(() => undefined)
-    return mine
+    this.#tail = result.catch(() => undefined)
+    return result
   }
 
   /** Runs a command on a channel of its own, concurrently. */
@@ -131,14 +131,19 @@ export class Commands {
     if (!this.#channel) return { result: await execCommand(this.#client, command, bounds) }
     const began = performance.now()
     const mostMs = Math.min(this.#limits.shellMs, bounds.timeoutMs)
-    const leftMs = (): number => began + mostMs - performance.now()
+    const remainingMs = (): number => began + mostMs - performance.now()
     let shell = await FramedChannel.start(this.#client, mostMs)
     // Nothing was sent: sshd counts a closed channel until it has processed everything that arrived together with its
     // end.
-    while (!shell.ok && shell.error.code === 'SSH_COMMAND_LOST' && this.#channel?.isOpen && leftMs() > REFUSED_MS) {
+    while (
+      !shell.ok &&
+      shell.error.code === 'SSH_COMMAND_LOST' &&
+      this.#channel?.isOpen &&
+      remainingMs() > REFUSED_MS
+    ) {
       await new Promise((again) => setTimeout(again, REFUSED_MS))
       if (bounds.signal?.aborted) return { result: fail(cancelled()) }
-      shell = await FramedChannel.start(this.#client, Math.max(1, leftMs()))
+      shell = await FramedChannel.start(this.#client, Math.max(1, remainingMs()))
     }
     if (!shell.ok) return { result: shell }
     const timeoutMs = Math.max(1, bounds.timeoutMs - (performance.now() - began))

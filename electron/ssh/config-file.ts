@@ -18,7 +18,7 @@ const DEPTH = 8
 export interface Setting {
   /** Lower case. */
   readonly keyword: string
-  readonly words: readonly string[]
+  readonly values: readonly string[]
   readonly where: string
 }
 
@@ -50,16 +50,16 @@ function settingOf(line: string, where: string): Setting | string | undefined {
     const parsed = parse(line.trim())[0]
     if (!parsed || !('param' in parsed)) return 'it is not a keyword and a value'
     const { param, value } = parsed
-    const words = typeof value === 'string' ? [value] : value.map((v) => v.val)
-    return { keyword: param.toLowerCase(), words: words.filter((w) => w !== ''), where }
+    const values = typeof value === 'string' ? [value] : value.map((v) => v.val)
+    return { keyword: param.toLowerCase(), values: values.filter((w) => w !== ''), where }
   } catch {
     return 'its quotes do not match'
   }
 }
 
 /** Files that an `Include` names: a path, or a pattern in its last part. */
-function includedFiles(word: string, home: string): readonly string[] {
-  const expanded = expandHome(word, home)
+function includedFiles(value: string, home: string): readonly string[] {
+  const expanded = expandHome(value, home)
   const path = isAbsolute(expanded) ? expanded : join(home, '.ssh', expanded)
   const pattern = basename(path)
   if (!/[*?]/.test(pattern)) return [path]
@@ -96,7 +96,7 @@ export function readConfig(file: string, place: ConfigPlace, visit: (s: Setting)
       else if (setting.keyword === 'host' || setting.keyword === 'match') applies = visit(setting)
       else if (!applies) continue
       else if (setting.keyword === 'include') {
-        for (const word of setting.words) for (const f of includedFiles(word, place.home)) walk(f, depth + 1)
+        for (const value of setting.values) for (const f of includedFiles(value, place.home)) walk(f, depth + 1)
       } else visit(setting)
     }
     open.pop()

@@ -59,13 +59,13 @@ describe('a name of ~/.ssh/config', () => {
       .slice(0, -1)
     expect(answers).toHaveLength(60)
     cases.forEach(({ host, text }, i) => {
-      const ours = endpoint(text, host)
+      const managed = endpoint(text, host)
       const value = (key: string) => new RegExp(`^${key} (.*)$`, 'm').exec(answers[i] ?? '')?.[1]
-      expect(`${ours.host} ${ours.port} ${ours.identitiesOnly ? 'yes' : 'no'}`, `${host} of\n${text}`).toBe(
+      expect(`${managed.host} ${managed.port} ${managed.identitiesOnly ? 'yes' : 'no'}`, `${host} of\n${text}`).toBe(
         `${value('hostname')} ${value('port')} ${value('identitiesonly')}`,
       )
       if (/User/.test(text) && value('user') !== 'root') {
-        expect(ours.user, `${host} of\n${text}`).toBe(value('user'))
+        expect(managed.user, `${host} of\n${text}`).toBe(value('user'))
       }
     })
   })

@@ -25,7 +25,7 @@ export interface SshEndpoint {
   readonly identities: readonly string[]
   /** Offer only `identities`. */
   readonly identitiesOnly: boolean
-  /** In addition to those of the console. */
+  /** known_hosts files used in addition to those of the console. */
   readonly knownHosts: readonly KnownHostsFile[]
   /** Jump hosts, the first one first; each has none of its own. */
   readonly jumps: readonly SshEndpoint[]
@@ -123,8 +123,8 @@ class Found {
         break
       default: {
         const why = Object.hasOwn(NOT_DONE, s.keyword) ? NOT_DONE[s.keyword] : undefined
-        if (why !== undefined && !/^(no|none|ask|yes-strict)$/i.test(s.words[0] ?? '')) this.ignore(s, why)
-        else if (s.keyword === 'stricthostkeychecking' && /^no$/i.test(s.words[0] ?? '')) this.ignore(s, why ?? '')
+        if (why !== undefined && !/^(no|none|ask|yes-strict)$/i.test(s.values[0] ?? '')) this.ignore(s, why)
+        else if (s.keyword === 'stricthostkeychecking' && /^no$/i.test(s.values[0] ?? '')) this.ignore(s, why ?? '')
       }
     }
   }
@@ -139,14 +139,14 @@ function find(name: string, settings: ConfigSettings): Found {
   if (settings.file === undefined) return found
   const place = { home: settings.home, note: (i: Ignored) => void found.ignored.push(i) }
   readConfig(settings.file, place, (s) => {
-    if (s.keyword === 'host') return matchesList(s.words, name) === 'yes'
+    if (s.keyword === 'host') return matchesList(s.values, name) === 'yes'
     if (s.keyword !== 'match') {
       found.take(s)
       return true
     }
-    const words = s.words.map((w) => w.toLowerCase())
-    if (words.length === 1 && words[0] === 'all') return true
-    found.ignore(s, words.includes('exec') ? 'Match exec runs a command' : 'only `Match all` is understood')
+    const values = s.values.map((w) => w.toLowerCase())
+    if (values.length === 1 && values[0] === 'all') return true
+    found.ignore(s, values.includes('exec') ? 'Match exec runs a command' : 'only `Match all` is understood')
     return false
   })
   return found
@@ -173,26 +173,26 @@ function single(
 ): SshResult<{ endpoint: SshEndpoint; jump: string | undefined; ignored: readonly Ignored[] }> {
   if (!isHostName(name)) return refuse('The host name cannot be used', NAME_RULE)
   const found = find(name, settings)
-  const host = found.hostName ? fill(found.hostName.words.join(' '), { '%': '%', h: name }) : name
+  const host = found.hostName ? fill(found.hostName.values.join(' '), { '%': '%', h: name }) : name
   if (host === undefined || !isHostName(host)) {
     return refuse(`HostName of ${name} cannot be used`, `${NAME_RULE} (${found.hostName?.where ?? ''})`)
   }
-  const user = over.user ?? found.user?.words.join(' ') ?? settings.user
+  const user = over.user ?? found.user?.values.join(' ') ?? settings.user
   if (!isUserName(user)) return refuse(`The user of ${name} cannot be used`, NAME_RULE)
-  const port = over.port ?? (found.port ? parsePort(found.port.words.join(' ')) : 22)
+  const port = over.port ?? (found.port ? parsePort(found.port.values.join(' ')) : 22)
   if (port === undefined || parsePort(String(port)) === undefined) {
     return refuse(`The port of ${name} cannot be used`, 'it is a number from 1 to 65535')
   }
   const tokens = { '%': '%', d: settings.home, h: host, n: name, p: String(port), r: user, u: settings.user }
-  const pathOf = (s: Setting, word: string): string | undefined => {
-    const path = expandHome(fill(word, tokens) ?? '', settings.home)
+  const pathOf = (s: Setting, value: string): string | undefined => {
+    const path = expandHome(fill(value, tokens) ?? '', settings.home)
     if (isAbsolute(path) && !path.includes('${') && !path.includes('\0')) return path
     found.ignore(s, 'it is not an absolute path, or has a token that is not expanded here')
     return undefined
   }
   const configured = found.identities.flatMap((s) => {
-    const word = s.words.join(' ')
-    return word.toLowerCase() === 'none' ? [] : [pathOf(s, word)].filter((p) => p !== undefined)
+    const value = s.values.join(' ')
+    return value.toLowerCase() === 'none' ? [] : [pathOf(s, value)].filter((p) => p !== undefined)
   })
   const named = over.identity === undefined ? configured : [over.identity, ...configured]
   const known = found.userKnownHosts
@@ -201,25 +201,25 @@ function single(
     port,
     user,
     identities: named.length > 0 ? named : DEFAULT_IDENTITIES.map((f) => join(settings.home, '.ssh', f)),
-    identitiesOnly: /^yes$/i.test(found.identitiesOnly?.words[0] ?? ''),
-    knownHosts: (known?.words ?? []).flatMap((word) => {
-      const path = known && !/^(none|\/dev\/null)$/.test(word) ? pathOf(known, word) : undefined
+    identitiesOnly: /^yes$/i.test(found.identitiesOnly?.values[0] ?? ''),
+    knownHosts: (known?.values ?? []).flatMap((value) => {
+      const path = known && !/^(none|\/dev\/null)$/.test(value) ? pathOf(known, value) : undefined
       return path === undefined ? [] : [{ path, isRequired: false }]
     }),
     jumps: [],
   }
-  const jump = over.jump === null ? undefined : (over.jump ?? found.proxyJump?.words.join(' '))
+  const jump = over.jump === null ? undefined : (over.jump ?? found.proxyJump?.values.join(' '))
   return ok({ endpoint, jump: jump?.toLowerCase() === 'none' ? undefined : jump, ignored: found.ignored })
 }
 
-interface JumpWords {
+interface JumpParts {
   readonly name: string
   readonly over: EndpointOverrides
 }
 
 /** Parses `[user@]host[:port]`, comma-separated. */
-function parseJumps(text: string): readonly JumpWords[] | undefined {
-  const jumps: JumpWords[] = []
+function parseJumps(text: string): readonly JumpParts[] | undefined {
+  const jumps: JumpParts[] = []
   for (const part of text.split(',')) {
     const m = /^(?:ssh:\/\/)?(?:([^@:/]+)@)?([^@:/]+)(?::(\d+))?\/?$/.exec(part.trim())
     const port = m?.[3] === undefined ? undefined : parsePort(m[3])
@@ -249,19 +249,19 @@ function resolve(
   over: EndpointOverrides,
   onTheWay: readonly string[],
 ): SshResult<Resolved> {
-  const own = single(name, settings, over)
-  if (!own.ok) return own
-  const { endpoint, jump, ignored } = own.value
+  const isolated = single(name, settings, over)
+  if (!isolated.ok) return isolated
+  const { endpoint, jump, ignored } = isolated.value
   if (jump === undefined) return ok({ endpoint, ignored })
   const circle = (why: string): SshResult<never> =>
     fail({ code: 'SSH_CONFIG', what: `The jumps to ${name} cannot be used`, why })
   const key = `${endpoint.user}@${endpoint.host}:${endpoint.port}`
   if (onTheWay.includes(key)) return circle('they form a cycle')
-  const words = parseJumps(jump)
-  if (!words) return circle('they are not of the form user@host:port, comma-separated')
+  const values = parseJumps(jump)
+  if (!values) return circle('they are not of the form user@host:port, comma-separated')
   const jumps: SshEndpoint[] = []
   const all = [...ignored]
-  for (const [i, step] of words.entries()) {
+  for (const [i, step] of values.entries()) {
     // As in OpenSSH, only the first server of a list may have jumps of its own.
     const next = resolve(step.name, settings, i === 0 ? step.over : { ...step.over, jump: null }, [...onTheWay, key])
     if (!next.ok) return next

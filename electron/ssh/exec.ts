@@ -1,4 +1,4 @@
-/** One command on a channel of its own: bounded in time and output, killed on the server when it is given up. */
+/** Runs one command on its own channel; on a timeout, too much output or a cancel it is killed on the server. */
 import { constants } from 'node:os'
 import type { Client, ClientChannel } from 'ssh2'
 import { formatTimeout } from '#core/base/figure-text.ts'

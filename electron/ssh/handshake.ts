@@ -41,6 +41,8 @@ export interface Authenticated {
   readonly offered: readonly Offered[]
 }
 
+const NEWER_SERVER = 'The server needs a newer OpenSSH, or modern algorithms in its configuration.'
+
 const level = (e: Error): string => ('level' in e && typeof e.level === 'string' ? e.level : '')
 
 class Handshake {
@@ -70,7 +72,7 @@ class Handshake {
     const { user, limits, host, port, hostKeys, signal } = this.#g
     const client = this.#client
     this.#g.onStep('host key')
-    this.#deadline(limits.handshakeMs, 'keys were not agreed on')
+    this.#deadline(limits.handshakeMs, 'the key exchange was not completed')
     signal.addEventListener('abort', this.#abort)
     client.on('error', (e) => this.#error(e))
     client.on('close', () => this.#lost('the server closed the connection'))
@@ -145,7 +147,9 @@ class Handshake {
     if (this.#negotiated) return
     this.#negotiated = negotiatedOf(n, this.#offer)
     const weak = weakAlgorithms(this.#negotiated)
-    if (weak !== undefined) return this.#refuse('SSH_ALGORITHMS', `${this.#name} is refused`, weak)
+    if (weak !== undefined) {
+      return this.#refuse('SSH_ALGORITHMS', `The connection to ${this.#name} is refused`, weak, NEWER_SERVER)
+    }
     this.#isAuthenticating = true
     this.#g.onStep('auth')
     this.#deadline(this.#g.limits.authMs, 'the user was not authenticated')
@@ -185,32 +189,33 @@ class Handshake {
     if (this.#isAuthenticating && 'code' in e && typeof e.code === 'number') return this.#denied(plainLine(e.message))
     const weak = weakOffer(this.#offer)
     if (!this.#negotiated && weak !== undefined) {
-      const next = 'The server needs a newer OpenSSH, or modern algorithms in its configuration.'
-      return this.#refuse('SSH_ALGORITHMS', `${this.#name} offers only unsafe algorithms`, weak, next)
+      return this.#refuse('SSH_ALGORITHMS', `${this.#name} offers only unsafe algorithms`, weak, NEWER_SERVER)
     }
     if (kind === 'client-socket' || kind === 'client-timeout') return this.#lost(e.message)
-    this.#refuse('SSH_HANDSHAKE', `No keys could be agreed on with ${this.#name}`, plainLine(e.message))
+    this.#refuse('SSH_HANDSHAKE', `The key exchange with ${this.#name} failed`, plainLine(e.message))
   }
 
   #lost(why: string): void {
-    const phase = this.#isAuthenticating ? 'while authenticating' : 'before keys were agreed on'
+    const phase = this.#isAuthenticating ? 'while authenticating' : 'during the key exchange'
     this.#refuse('SSH_LOST', `The connection to ${this.#name} was lost ${phase}`, plainLine(why))
   }
 
-  #denied(said = ''): void {
+  #denied(message = ''): void {
     const { offered, notes } = this.#identities
     const what = `${this.#name} refused the login`
-    const kept = notes.slice(0, 5).map((n) => plainLine(n))
+    const shownNotes = notes.slice(0, 5).map((n) => plainLine(n))
     const wants = this.#methods.filter((m) => m !== 'none').join(', ')
     if (this.#isPartial || (wants !== '' && !wants.includes('publickey'))) {
-      return this.#refuse('SSH_AUTH_METHOD', what, `it requires ${plainLine(wants)}; only public keys are supported`)
+      const next = 'Let its sshd accept this login with a public key alone.'
+      const why = `it requires ${plainLine(wants)}; only public keys are supported`
+      return this.#refuse('SSH_AUTH_METHOD', what, why, next)
     }
     if (offered.length === 0) {
-      const why = ['there is no key to offer', ...kept].join('; ')
+      const why = ['there is no key to offer', ...shownNotes].join('; ')
       return this.#refuse('SSH_AUTH_NO_KEY', what, why, 'Add a key to the agent, or set IdentityFile.')
     }
     const tried = offered.slice(0, 6).map((o) => `${o.fingerprint} (${o.from})`)
-    const why = [said, `offered: ${tried.join(', ')}${offered.length > 6 ? ', …' : ''}`, ...kept].filter(
+    const why = [message, `offered: ${tried.join(', ')}${offered.length > 6 ? ', …' : ''}`, ...shownNotes].filter(
       (t) => t !== '',
     )
     const next =

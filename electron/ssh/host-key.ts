@@ -10,7 +10,7 @@ export interface HostKey {
   /** `SHA256:` and 43 characters of base64, as `ssh-keygen -l` prints it. */
   readonly fingerprint: string
   readonly blob: Buffer
-  /** For RSA keys. */
+  /** Key length; only for RSA keys. */
   readonly bits?: number | undefined
 }
 

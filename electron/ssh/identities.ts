@@ -75,11 +75,11 @@ export class Identities extends BaseAgent<ParsedKey | Buffer> {
     const held = await this.#held()
     const inAgent = new Set(held.map((k) => fingerprintOf(k)))
     const first = held.filter((k) => wanted.has(fingerprintOf(k)))
-    const others = this.#choice.isOnly ? [] : held.filter((k) => !wanted.has(fingerprintOf(k)))
+    const otherKeys = this.#choice.isOnly ? [] : held.filter((k) => !wanted.has(fingerprintOf(k)))
     const ownFiles = files.filter((f) => f.hasPrivate && !inAgent.has(fingerprintOf(f.blob)))
-    for (const blob of [...first, ...others]) this.#from.set(fingerprintOf(blob), 'agent')
+    for (const blob of [...first, ...otherKeys]) this.#from.set(fingerprintOf(blob), 'agent')
     for (const file of ownFiles) this.#from.set(fingerprintOf(file.blob), file)
-    return [...first, ...others, ...ownFiles.map((f) => f.blob)].filter((blob) => this.#isStrong(blob))
+    return [...first, ...otherKeys, ...ownFiles.map((f) => f.blob)].filter((blob) => this.#isStrong(blob))
   }
 
   #isStrong(blob: Buffer): boolean {

@@ -58,7 +58,7 @@ describe.skipIf(noSshd !== '')('known_hosts', () => {
     )
     const entry = fc.record({ names: fc.array(name, { minLength: 1, maxLength: 3 }), isOne: fc.boolean() })
     const cases = fc.sample(fc.record({ entries: fc.array(entry, { maxLength: 6 }), isHashed: fc.boolean() }), 80)
-    const asked: [string, number][] = [
+    const requests: [string, number][] = [
       ['oss1', 22],
       ['oss2', 22],
       ['oss1', 2222],
@@ -76,14 +76,14 @@ describe.skipIf(noSshd !== '')('known_hosts', () => {
       expect(text.includes('|1|')).toBe(isHashed)
       const lines = text.split('\n')
       const named = (numbers: number[]): string[] => numbers.map((n) => `line ${n}: ${lines[n - 1]}`)
-      for (const [host, port] of asked) {
+      for (const [host, port] of requests) {
         const found = spawnSync('ssh-keygen', ['-F', port === 22 ? host : `[${host}]:${port}`, '-f', file], {
           encoding: 'utf8',
         })
         const theirs = [...found.stdout.matchAll(/found: line (\d+)/g)].map((m) => Number(m[1]))
-        const ours = knownKeysIn(text, 'f', host, port).keys.map((k) => Number(k.where.slice(2)))
+        const managed = knownKeysIn(text, 'f', host, port).keys.map((k) => Number(k.where.slice(2)))
         expect(theirs.length).toBeGreaterThan(0)
-        expect(named(ours), `${host} ${port}`).toEqual(named(theirs))
+        expect(named(managed), `${host} ${port}`).toEqual(named(theirs))
       }
     }
   })

@@ -8,7 +8,7 @@ import { ed25519Key, rsaKey, type TestHostKey } from '../../tests/node/host-key.
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { TrustStore } from './trust-store.ts'
 import type { Verdict } from './host-key-report.ts'
-import { HostKeys, mayAskToTrust } from './verdict.ts'
+import { HostKeys, canPromptToTrust } from './verdict.ts'
 
 describe('known_hosts', () => {
   const folder = tempFolder()
@@ -100,7 +100,7 @@ describe('known_hosts', () => {
 
     it('keeps a key by host, port and type, for its owner only', () => {
       const first = keys().judge('oss1', 2222, one.blob)
-      expect([first.verdict, mayAskToTrust(first)]).toEqual(['unknown', true])
+      expect([first.verdict, canPromptToTrust(first)]).toEqual(['unknown', true])
       expect(store.trust('oss1', 2222, first.type, first.fingerprint, 1000).ok).toBe(true)
       expect(statSync(path).mode & 0o777).toBe(0o600)
       expect(keys().judge('OSS1', 2222, one.blob).verdict).toBe('match')

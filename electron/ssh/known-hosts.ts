@@ -25,7 +25,7 @@ export interface KnownKey {
   readonly kind: 'key' | 'revoked' | 'authority'
   readonly type: string
   readonly fingerprint: string
-  /** `file:line`, for people. */
+  /** `file:line`, for display. */
   readonly where: string
 }
 
@@ -43,9 +43,9 @@ interface Line {
 }
 
 function splitLine(text: string): Line | undefined {
-  const words = text.trim().split(/[ \t]+/)
-  const marker = words[0]?.startsWith('@') ? (words.shift() ?? '') : ''
-  const [names = '', type = '', key = ''] = words
+  const fields = text.trim().split(/[ \t]+/)
+  const marker = fields[0]?.startsWith('@') ? (fields.shift() ?? '') : ''
+  const [names = '', type = '', key = ''] = fields
   return key === '' ? undefined : { marker, names, type, key }
 }
 

@@ -4,18 +4,18 @@ import type { Backoff } from './backoff.ts'
 export interface SshLimits {
   /** Name lookup and TCP connect. */
   readonly connectMs: number
-  /** From the first byte to completed key exchange. */
+  /** Longest time from the first byte to completed key exchange. */
   readonly handshakeMs: number
-  /** Without the time that a person takes for a passphrase, or to touch a key. */
+  /** Longest authentication, without the time that a person takes for a passphrase, or to touch a key. */
   readonly authMs: number
   readonly keepaliveMs: number
   /** Missed answers before the connection counts as lost. */
   readonly keepaliveMisses: number
-  /** For a command without a deadline of its own. */
+  /** Timeout of a command without its own deadline. */
   readonly commandMs: number
   readonly stdoutBytes: number
   readonly stderrBytes: number
-  /** Until the shell of the command channel has answered. */
+  /** Longest time until the shell of the command channel has answered. */
   readonly shellMs: number
   /** Wait before a shell that was too slow is retried, with the time of a command. */
   readonly shellAgain: Backoff

@@ -36,10 +36,10 @@ export function readPlainFile(path: string, maxBytes: number, guard: FileGuard =
     if (process.platform !== 'win32') {
       if ((stat.mode & GUARD_BITS[guard]) !== 0) {
         const mode = (stat.mode & 0o777).toString(8)
-        return unreadable(`others may ${guard === 'others-cannot-read' ? 'read' : 'write'} it (mode ${mode})`)
+        return unreadable(`other users may ${guard === 'others-cannot-read' ? 'read' : 'write'} it (mode ${mode})`)
       }
-      const own = process.getuid?.()
-      if (guard !== 'none' && stat.uid !== own && stat.uid !== 0) return unreadable('it belongs to another user')
+      const uid = process.getuid?.()
+      if (guard !== 'none' && stat.uid !== uid && stat.uid !== 0) return unreadable('it belongs to another user')
     }
     const bytes = Buffer.alloc(stat.size + 1)
     let length = 0

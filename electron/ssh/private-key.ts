@@ -25,12 +25,12 @@ const OFFERED_TYPES: readonly string[] = [
 
 export interface PassphraseRequest {
   readonly file: string
-  /** From 1; the previous ones were wrong. */
+  /** Number of the attempt, from 1; the previous passphrases were wrong. */
   readonly attempt: number
 }
 
 /** Asks the user. The receiver zeroes the bytes after use; undefined: skip this key. */
-export type AskPassphrase = (request: PassphraseRequest) => Promise<Buffer | undefined>
+export type PromptPassphrase = (request: PassphraseRequest) => Promise<Buffer | undefined>
 
 /** Public half of an identity, and whether the file has the private one. */
 export interface Identity {
@@ -66,9 +66,10 @@ export function readIdentity(file: string): Identity | string | undefined {
     return `${file}: it is encrypted in an old format, or of an unknown one; \`ssh-keygen -p -f\` rewrites it`
   }
   // A public key file refers to a key that the agent holds, and may be readable to all.
-  const own = readPlainFile(file, KEY_BYTES)
+  const content = readPlainFile(file, KEY_BYTES)
   const blob =
-    (own.kind === 'read' && !own.bytes.includes('PRIVATE KEY-----') && parsePublic(own.bytes)) || publicBeside(file)
+    (content.kind === 'read' && !content.bytes.includes('PRIVATE KEY-----') && parsePublic(content.bytes)) ||
+    publicBeside(file)
   if (blob) return { file, blob, hasPrivate: false }
   if (read.kind === 'unreadable') return `${file}: ${read.why}`
   return read.kind === 'absent' ? undefined : `${file}: it is not a key`
@@ -84,15 +85,15 @@ function publicBeside(file: string): Buffer | undefined {
  * key.
  */
 export class KeyRing {
-  readonly #ask: AskPassphrase | undefined
+  readonly #prompt: PromptPassphrase | undefined
   readonly #keys = new Map<string, ParsedKey>()
   readonly #pending = new Map<string, Promise<ParsedKey | string>>()
 
-  constructor(ask?: AskPassphrase) {
-    this.#ask = ask
+  constructor(prompt?: PromptPassphrase) {
+    this.#prompt = prompt
   }
 
-  /** True if using the key requires a passphrase. */
+  /** True until the key is unlocked: using it may require a passphrase. */
   isLocked(file: string): boolean {
     return !this.#keys.has(file)
   }
@@ -118,9 +119,9 @@ export class KeyRing {
       const open = utils.parseKey(read.bytes)
       if (!(open instanceof Error)) return this.#keep(file, open)
       if (!/no passphrase given/.test(open.message)) return `${file}: ${plainLine(open.message)}`
-      if (!this.#ask) return `${file}: it needs a passphrase, and no prompt is available`
+      if (!this.#prompt) return `${file}: it needs a passphrase, and no prompt is available`
       for (let attempt = 1; attempt <= TRIES; attempt++) {
-        const passphrase = await this.#ask({ file, attempt })
+        const passphrase = await this.#prompt({ file, attempt })
         if (passphrase === undefined) return `${file}: no passphrase was given`
         try {
           const key = passphrase.length === 0 ? open : utils.parseKey(read.bytes, passphrase)

@@ -60,7 +60,7 @@ describe.skipIf(noSshd !== '')('a session with a real sshd', () => {
 })
 
 it('loads under plain Node, which finds fewer names in CommonJS modules than a bundler', () => {
-  const room = pathToFileURL(join(import.meta.dirname, 'sessions.ts')).href
-  const code = `import(${JSON.stringify(room)}).then((m) => console.log(typeof m.Sessions))`
+  const sessionsUrl = pathToFileURL(join(import.meta.dirname, 'sessions.ts')).href
+  const code = `import(${JSON.stringify(sessionsUrl)}).then((m) => console.log(typeof m.Sessions))`
   expect(execFileSync(process.execPath, ['-e', code], { encoding: 'utf8' })).toBe('function\n')
 })

@@ -29,7 +29,7 @@ export interface SessionParts {
   /** Session of the jump host. */
   readonly via?: Session | undefined
   /** Reconnects automatically after a loss; not set by a command that runs once. */
-  readonly comesBack?: boolean | undefined
+  readonly reconnects?: boolean | undefined
   /** Unix ms. */
   readonly now?: (() => number) | undefined
 }
@@ -255,7 +255,7 @@ export class Session {
     if (isRefusal(failure)) return this.#set({ kind: 'refused', failure, sinceMs })
     const waitMs = backoffMs(this.#limits.backoff, this.#failures, this.#parts.random())
     this.#dueMs = sinceMs + waitMs
-    const isBack = this.#isWanted && (this.#parts.comesBack ?? true)
+    const isBack = this.#isWanted && (this.#parts.reconnects ?? true)
     if (isBack) this.#retry = setTimeout(() => void this.#begin(), waitMs)
     const retry = { attempt: this.#failures, ...this.#limits.backoff }
     this.#set({

@@ -5,7 +5,7 @@ import { formatReason } from '#core/base/result.ts'
 import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
 import { makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from '#tests/kits/electron/ssh/sshd.ts'
 import { commit, ruleService, stage, type Around } from '../../tests/node/rule-service.ts'
-import { ask } from '../enforce/send-command.ts'
+import { sendCommand } from '../enforce/send-command.ts'
 import { accepted } from '../host/implementation.ts'
 import { stagedFrame } from '../host/views/rules/staged.ts'
 import type { Session } from './session.ts'
@@ -45,7 +45,7 @@ describe.skipIf(noSshd !== '')('a lost session', () => {
       error: { code: 'SSH_NOT_CONNECTED', what: '127.0.0.1 is not connected' },
     })
     expect(await node.exec('true')).toEqual(failed)
-    expect(await ask(node, 'true', 1000)).toEqual({
+    expect(await sendCommand(node, 'true', 1000)).toEqual({
       kind: 'lost',
       why: `the server did not answer: ${failed.ok ? '' : formatReason(failed.error)}`,
     })

@@ -1,5 +1,5 @@
 /**
- * One command on a real sshd on loopback, p50 of many in sequence: in the framed channel, by a channel of its own, and
+ * One command on a real sshd on loopback, p50 of many in sequence: in the framed channel, by a separate channel, and
  * by one `ssh` process per command, in the same run.
  *
  * `ssh.channel` against `ssh` per command; `ssh.exec` likewise; `ssh.channel-exec`: the framed channel against an ssh2
@@ -53,7 +53,7 @@ async function make(): Promise<Parts> {
   const hostKeys = knowing(sshd.knownLines())
   const endpoint = endpointOf(sshd.port, [key])
   const ring = new KeyRing()
-  const session = new Session(hostKeys, endpoint, { ring, random: () => 0.5, comesBack: false })
+  const session = new Session(hostKeys, endpoint, { ring, random: () => 0.5, reconnects: false })
   const connected = await session.connect()
   if (!connected.ok) throw new Error(connected.error.what)
   const { signal } = new AbortController()
@@ -118,7 +118,7 @@ export const benches: readonly Bench[] =
           run: exec,
           baseline: processes,
           beside: 'one ssh process a command',
-          note: 'a command in a channel of its own in an open session',
+          note: 'a command in a separate channel in an open session',
           limit: 'a channel is opened and closed, and the server starts a shell for it',
         },
         {

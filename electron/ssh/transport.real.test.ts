@@ -286,7 +286,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
 
   describe('after a loss', () => {
     it('reconnects automatically, and shows the time of the next attempt', async () => {
-      const session = sessionOf(knowing(known(sshd.port)), endpointOf(sshd.port, [at('id')]), { comesBack: true })
+      const session = sessionOf(knowing(known(sshd.port)), endpointOf(sshd.port, [at('id')]), { reconnects: true })
       expect((await session.connect()).ok).toBe(true)
       const lost = until(session, 'lost')
       sshd.killSessions()
@@ -300,7 +300,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
     it('keeps trying a server that is away, until it is stopped', async () => {
       const raw = await rawServer((s) => s.destroy())
       const session = sessionOf(knowing(''), endpointOf(raw.port, [at('id')]), {
-        comesBack: true,
+        reconnects: true,
         limits: { ...QUICK, backoff: { baseMs: 5, mostMs: 20 } },
       })
       expect((await session.connect()).ok).toBe(false)
@@ -316,7 +316,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
 
     it('does not knock again by itself at a server that refused', async () => {
       const session = sessionOf(knowing(''), endpointOf(sshd.port, [at('id')]), {
-        comesBack: true,
+        reconnects: true,
         limits: { ...QUICK, backoff: { baseMs: 1, mostMs: 2 } },
       })
       await session.connect()
@@ -346,7 +346,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
       const last = hops.at(-1)
       if (!last) throw new Error('no hop')
       const keys = new HostKeys({ knownHosts: [{ path: knownHostsFile(text), isRequired: true }] })
-      const sessions = new Sessions(keys, { ring: new KeyRing(), random: () => 0.5, limits: QUICK, comesBack: false })
+      const sessions = new Sessions(keys, { ring: new KeyRing(), random: () => 0.5, limits: QUICK, reconnects: false })
       return { sessions, endpoint: { ...last, jumps: hops.slice(0, -1) } }
     }
 

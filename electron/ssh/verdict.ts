@@ -51,10 +51,10 @@ export class HostKeys {
     if (!stored.ok)
       return { keys: fromFiles.keys, faults: [...fromFiles.faults, `${stored.error.what}: ${stored.error.why}`] }
     const name = hostAndPort(host, port)
-    const own = stored.value
+    const userKeys = stored.value
       .filter((k) => k.name === name)
       .map((k) => ({ kind: 'key' as const, type: k.type, fingerprint: k.fingerprint, where: 'trusted here' }))
-    return { keys: [...fromFiles.keys, ...own], faults: fromFiles.faults }
+    return { keys: [...fromFiles.keys, ...userKeys], faults: fromFiles.faults }
   }
 
   /**
@@ -88,7 +88,7 @@ export class HostKeys {
     const match = plain.filter(isThis)
     if (match.length > 0) return report('match', match)
     if (plain.some((k) => k.type === key.type)) return report('changed', plain)
-    if (this.#sources.trusted?.includes(key.fingerprint)) return report('match', [byHand(key)])
+    if (this.#sources.trusted?.includes(key.fingerprint)) return report('match', [approvedKey(key)])
     return report(plain.length > 0 ? 'other-type' : 'unknown', plain)
   }
 
@@ -106,7 +106,7 @@ export class HostKeys {
   }
 }
 
-const byHand = (key: HostKey): KnownKey => ({
+const approvedKey = (key: HostKey): KnownKey => ({
   kind: 'key',
   type: key.type,
   fingerprint: key.fingerprint,
@@ -114,7 +114,7 @@ const byHand = (key: HostKey): KnownKey => ({
 })
 
 /** True if a person may accept the key after comparing its fingerprint. */
-export const mayAskToTrust = (r: HostKeyReport): boolean => r.verdict === 'unknown' || r.verdict === 'other-type'
+export const canPromptToTrust = (r: HostKeyReport): boolean => r.verdict === 'unknown' || r.verdict === 'other-type'
 
 const COMPARE = 'Compare the fingerprint with the one that `ssh-keygen -lf` prints on the server itself, then trust it.'
 const REPLACED =

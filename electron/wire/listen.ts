@@ -60,13 +60,25 @@ export async function listenAuthenticated(address: Address, options: ListenOptio
     if (!folder.ok) return folder
     const found = statOf(address.path)
     if (found && (!found.isSocket() || (await answers(address.path)))) {
-      return fail({
-        code: 'ADDRESS_TAKEN',
-        what: `There is ${options.what} at ${address.path} already`,
-        why: found.isSocket() ? 'it answers' : 'a file of that name is there',
-        unaffected: 'It keeps running.',
-        next: 'Stop it first, or give this one an address of its own.',
-      })
+      const code = 'ADDRESS_TAKEN'
+      const what = `Cannot listen at ${address.path}`
+      return fail(
+        found.isSocket()
+          ? {
+              code,
+              what,
+              why: `${options.what}, or another program, answers there`,
+              unaffected: 'It keeps running.',
+              next: 'Stop it first, or give this one another address.',
+            }
+          : {
+              code,
+              what,
+              why: 'there is a file of that name that is not a socket',
+              unaffected: 'It was not changed.',
+              next: 'Remove it, or give this one another address.',
+            },
+      )
     }
     rmSync(address.path, { force: true })
   }
@@ -87,7 +99,8 @@ export async function listenAuthenticated(address: Address, options: ListenOptio
     return fail({
       code: isTaken ? 'ADDRESS_TAKEN' : 'LISTEN_FAILED',
       what: `Cannot listen at ${printAddress(address)}`,
-      why: isTaken ? `there is ${options.what}, or another program, already` : why,
+      why: isTaken ? `${options.what}, or another program, listens there already` : why,
+      next: isTaken ? 'Stop it first, or give this one another address.' : 'Check the address, or give another one.',
     })
   }
   const bound = server.address()
@@ -96,8 +109,8 @@ export async function listenAuthenticated(address: Address, options: ListenOptio
     return fail({
       code: 'PEER_UNAUTHENTICATED',
       what: `${printAddress(address)} is not used without authentication`,
-      why: `the name is of ${hostOf(bound)}, which is not loopback`,
-      next: 'Name an address.',
+      why: `its name stands for ${hostOf(bound)}, which is not loopback`,
+      next: 'Give a loopback address, or a key file or TLS certificates.',
     })
   }
   const watch = isPath ? watchFile(address.path, options.onLost) : undefined
@@ -105,10 +118,10 @@ export async function listenAuthenticated(address: Address, options: ListenOptio
   return ok({
     address: at,
     close: async () => {
-      const isOurs = watch?.stop() ?? false
+      const isOwnSocket = watch?.stop() ?? false
       for (const socket of sockets) socket.destroy()
       // Node removes the file of a socket that it closes, even if another program has replaced it.
-      if (isPath && !isOurs) return void server.unref()
+      if (isPath && !isOwnSocket) return void server.unref()
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   })
@@ -124,19 +137,19 @@ function serverOf(peering: Peering | undefined, { onSocket, onRefused }: ListenO
     socket.on('error', () => undefined)
     onSocket(socket)
   })
-  let saidMs = -Infinity
+  let reportedMs = -Infinity
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
     // After a handshake that took too long it is still open.
     socket.destroy()
-    if (performance.now() - saidMs < REFUSED_MS) return
-    saidMs = performance.now()
+    if (performance.now() - reportedMs < REFUSED_MS) return
+    reportedMs = performance.now()
     onRefused?.(handshakeFault(error))
   })
   return server
 }
 
 /** Restricts the socket itself, like its folder, in case it is moved. */
-function closedToOthers(path: string): string | undefined {
+function privateFolderFault(path: string): string | undefined {
   try {
     chmodSync(path, 0o600)
     return undefined
@@ -149,7 +162,7 @@ function listen(server: Server, address: Address): Promise<string | undefined> {
   return new Promise((resolve) => {
     server.once('error', (e: NodeJS.ErrnoException) => resolve(e.code ?? e.message))
     const done = (): void => {
-      resolve('path' in address ? closedToOthers(address.path) : undefined)
+      resolve('path' in address ? privateFolderFault(address.path) : undefined)
     }
     if ('path' in address) server.listen(address.path, done)
     else server.listen(address.port, address.host, done)
@@ -158,10 +171,10 @@ function listen(server: Server, address: Address): Promise<string | undefined> {
 
 /** Two programs may find a dead one's socket at the same time; the one whose socket is replaced must notice it. */
 function watchFile(path: string, onLost: (why: string) => void): { stop: () => boolean } {
-  const mine = statOf(path)?.ino
-  const isMine = (): boolean => mine !== undefined && statOf(path)?.ino === mine
+  const inode = statOf(path)?.ino
+  const isSameInode = (): boolean => inode !== undefined && statOf(path)?.ino === inode
   const timer = setInterval(() => {
-    if (isMine()) return
+    if (isSameInode()) return
     clearInterval(timer)
     onLost(statOf(path) ? `another program listens at ${path} now` : `${path} was removed`)
   }, WATCH_MS)
@@ -169,7 +182,7 @@ function watchFile(path: string, onLost: (why: string) => void): { stop: () => b
   return {
     stop: () => {
       clearInterval(timer)
-      return isMine()
+      return isSameInode()
     },
   }
 }

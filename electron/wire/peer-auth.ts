@@ -41,8 +41,8 @@ export const HANDSHAKE_MS = 5000
 /** The only suite: forward secrecy by an ephemeral exchange, authenticated encryption. */
 const PSK = { ciphers: 'ECDHE-PSK-CHACHA20-POLY1305', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const
 
-const refused = (file: string, why: string, next?: string): Result<never> =>
-  fail({ code: 'SECRET_FILE', what: `The file ${file} cannot be used`, why, ...(next === undefined ? {} : { next }) })
+const refused = (file: string, why: string, next = 'Name another file.'): Result<never> =>
+  fail({ code: 'SECRET_FILE', what: `The file ${file} cannot be used`, why, next })
 
 /** Reads a file; a secret must be owned by the user or root, and closed to all others. */
 function readBounded(file: string, isSecret: boolean): Result<Buffer> {
@@ -59,7 +59,7 @@ function readBounded(file: string, isSecret: boolean): Result<Buffer> {
     if (isSecret && (found.mode & 0o077) !== 0) {
       return refused(
         file,
-        'others can read it',
+        'other users can read it',
         `Remove their access with chmod 600, and replace the key if they could read it.`,
       )
     }
@@ -90,14 +90,14 @@ function readCertificates(ca: string, cert: string, key: string): Result<PeerSec
   if (!authority.ok) return authority
   const certificate = readBounded(cert, false)
   if (!certificate.ok) return certificate
-  const own = readBounded(key, true)
-  if (!own.ok) return own
+  const ownKey = readBounded(key, true)
+  if (!ownKey.ok) return ownKey
   try {
-    createSecureContext({ ca: authority.value, cert: certificate.value, key: own.value })
+    createSecureContext({ ca: authority.value, cert: certificate.value, key: ownKey.value })
   } catch (e) {
     return refused(cert, `with ${ca} and ${key}: ${e instanceof Error ? e.message : String(e)}`)
   }
-  return ok({ kind: 'certificate', ca: authority.value, certificate: certificate.value, key: own.value })
+  return ok({ kind: 'certificate', ca: authority.value, certificate: certificate.value, key: ownKey.value })
 }
 
 /**
@@ -143,7 +143,7 @@ export function openAddressFault(address: Address, secret: PeerSecret | undefine
   return {
     code: 'PEER_UNAUTHENTICATED',
     what: `${printAddress(address)} is not used without authentication`,
-    why: 'it is not on this machine, and whoever reaches it could pass for a controller',
+    why: 'it is not on this machine, and any host that reaches it could pose as a controller',
     unaffected: 'Nothing was opened.',
     next: 'Name a key file that both sides have (sluice padll key makes one), or TLS certificates of one CA; or use loopback through SSH.',
   }
@@ -199,7 +199,7 @@ export function clientTls(secret: PeerSecret, purpose: string, { host, port }: P
   }
 }
 
-/** Reason of a failed handshake, for people. */
+/** Reason of a failed handshake for display. */
 export function handshakeFault(error: NodeJS.ErrnoException & { reason?: string }): string {
   const code = error.code ?? ''
   if (/BAD_RECORD_MAC|DECRYPT/.test(code)) return 'it has another key'

@@ -17,6 +17,7 @@ function checkPath(socket: string): Result<string> {
     code: 'SOCKET_PATH',
     what: 'Not a valid socket path',
     why: `an absolute path of at most ${SOCKET_PATH_MAX} bytes is needed`,
+    next: 'Name another socket, or set SLUICE_PADLL to a folder with a shorter path.',
   })
 }
 
@@ -25,7 +26,7 @@ const refusedFolder = (folder: string, why: string): Result<never> =>
     code: 'SOCKET_FOLDER',
     what: `The folder ${folder} cannot be used`,
     why,
-    next: 'Name a socket in a folder of your own with mode 0700, or set SLUICE_PADLL to one.',
+    next: 'Name a socket in a folder of your own with mode 0700, or set SLUICE_PADLL to such a folder.',
   })
 
 /** Checks that a folder is owned by this user, closed to all others, and not a link. */
@@ -33,7 +34,7 @@ function checkFolder(folder: string): Result<string> {
   const found = lstatSync(folder)
   if (!found.isDirectory()) return refusedFolder(folder, 'it is not a folder')
   if (found.uid !== process.getuid?.()) return refusedFolder(folder, 'it belongs to another user')
-  if ((found.mode & 0o077) !== 0) return refusedFolder(folder, 'others can enter it')
+  if ((found.mode & 0o077) !== 0) return refusedFolder(folder, 'other users can enter it')
   return ok(folder)
 }
 

@@ -43,7 +43,7 @@ const find = (testid: string) => wrapper.find(`[data-testid="${testid}"]`)
 const out = (testid: string) => document.querySelector<HTMLElement>(`[data-testid="${testid}"]`)
 const outs = (testid: string) => [...document.querySelectorAll<HTMLElement>(`[data-testid="${testid}"]`)]
 const called = (verb: string) => host.calls.filter((c) => c.verb === verb).map((c) => c.input)
-const said = () => find('alert-said').text()
+const announced = () => find('alert-said').text()
 async function openList(): Promise<void> {
   await find('alerts').trigger('click')
   await vi.waitFor(() => expect(out('alert-list')).not.toBeNull())
@@ -71,7 +71,7 @@ describe('the bell', () => {
       alertOf('c', { level: 'bad', endMs: NOW }),
     ])
     const bell = find('alerts')
-    expect(bell.attributes('aria-label')).toBe('Alerts: 2 active, bad')
+    expect(bell.attributes('aria-label')).toBe('Alerts: 2 active, critical')
     expect(bell.text()).toBe('2')
     expect(bell.find('.st.bad').exists()).toBe(true)
     showStatus({ alerts: [alertOf('a', { endMs: NOW })] })
@@ -82,10 +82,10 @@ describe('the bell', () => {
 
   it('announces a new alert once, and not existing ones', async () => {
     await open([alertOf('old')])
-    expect(said()).toBe('')
+    expect(announced()).toBe('')
     showStatus({ alerts: [alertOf('new', { text: `Convoy ${TURNED}` }), alertOf('old')] })
     await flushPromises()
-    expect(said()).toBe('Alert, watch: Convoy 4690.\u2039202E\u203Agnp.exe, OST0003')
+    expect(announced()).toBe('Alert, warning: Convoy 4690.\u2039202E\u203Agnp.exe, OST0003')
     const region = find('alert-said').element
     const changes = vi.fn()
     new MutationObserver(changes).observe(region, { childList: true, characterData: true, subtree: true })
@@ -94,7 +94,7 @@ describe('the bell', () => {
     expect(changes).not.toHaveBeenCalled()
     showStatus({ alerts: [alertOf('x'), alertOf('y'), alertOf('new')] })
     await flushPromises()
-    expect(said()).toContain('and 1 more alert')
+    expect(announced()).toContain('and 1 more alert')
   })
 
   it('lists active alerts first, with links to the start and the incident', async () => {
@@ -104,7 +104,7 @@ describe('the bell', () => {
     ])
     await openList()
     const [first, second] = outs('alert').map((e) => e.textContent)
-    expect(first).toContain(`watch${MARKUP}`)
+    expect(first).toContain(`warning${MARKUP}`)
     expect(first).toContain('since 14:27:00, 10 min 31 s')
     expect(first).not.toContain('\u202E')
     expect(second).toContain('14:28:00 to 14:32:20, lasted 4 min 20 s')

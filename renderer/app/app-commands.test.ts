@@ -20,11 +20,11 @@ import { useAppCommands } from './use-app-commands.ts'
 let wrapper: VueWrapper | null = null
 let host: TimeHost
 let router: Router
-const viewsOwn: string[] = []
+const viewCommands: string[] = []
 freshPage(1200, () => {
   wrapper?.unmount()
   wrapper = null
-  viewsOwn.length = 0
+  viewCommands.length = 0
 })
 async function open(view = 'overview'): Promise<void> {
   host = openTimeHost()
@@ -47,11 +47,11 @@ async function open(view = 'overview'): Promise<void> {
   const View = defineComponent(() => {
     if (view === 'connections')
       useCommands({
-        'connections.add': () => viewsOwn.push('n'),
-        'connections.connect': () => viewsOwn.push('c'),
+        'connections.add': () => viewCommands.push('n'),
+        'connections.connect': () => viewCommands.push('c'),
       })
     if (view === 'jobs')
-      useCommands({ 'jobs.close': () => useSelectionStore().inspectorOpen && viewsOwn.push('Backspace') })
+      useCommands({ 'jobs.close': () => useSelectionStore().inspectorOpen && viewCommands.push('Backspace') })
     return () => h('div', [h(CompareBar), h(NoteDialog), h(FiledNotice)])
   })
   wrapper = mount(
@@ -132,16 +132,16 @@ describe('keys of the time cursor', () => {
     expect(compare.isOn).toBe(false)
     await press('c')
     await press('C', { shiftKey: true })
-    expect([compare.isOn, find('compare-bar'), viewsOwn]).toEqual([false, null, []])
+    expect([compare.isOn, find('compare-bar'), viewCommands]).toEqual([false, null, []])
   })
 
   it('leave a view\u2019s own letters to it, and act there with Shift', async () => {
     await open('connections')
     await press('c')
     await press('n')
-    expect([useCompareStore().isOn, useNoteStore().isOpen, viewsOwn]).toEqual([false, false, ['c', 'n']])
+    expect([useCompareStore().isOn, useNoteStore().isOpen, viewCommands]).toEqual([false, false, ['c', 'n']])
     await press('N', { shiftKey: true })
-    expect([useNoteStore().isOpen, useNoteStore().where, viewsOwn]).toEqual([true, 'note', ['c', 'n']])
+    expect([useNoteStore().isOpen, useNoteStore().where, viewCommands]).toEqual([true, 'note', ['c', 'n']])
   })
 
   it('zoom out, unless an inspector closes instead', async () => {
@@ -152,10 +152,10 @@ describe('keys of the time cursor', () => {
     time.zoom(60_000, 90_000)
     selection.select('4690.python', { inspect: true })
     await press('Backspace')
-    expect([viewsOwn, time.crumbs.length]).toEqual([['Backspace'], 1])
+    expect([viewCommands, time.crumbs.length]).toEqual([['Backspace'], 1])
     selection.clear()
     await press('Backspace')
-    expect([viewsOwn.length, time.crumbs.length, time.windowMs]).toEqual([1, 0, 300_000])
+    expect([viewCommands.length, time.crumbs.length, time.windowMs]).toEqual([1, 0, 300_000])
   })
 })
 

@@ -20,10 +20,10 @@ describe('the port of the desktop', () => {
   })
 
   it('is requested again while the host restarts, and the previous one is closed', () => {
-    const asked = vi.spyOn(window, 'postMessage').mockImplementation(() => undefined)
+    const posted = vi.spyOn(window, 'postMessage').mockImplementation(() => undefined)
     const line = { opened: vi.fn(), lost: vi.fn(), refused: vi.fn(), retryNow: (): void => undefined }
     connect(line)
-    expect(asked.mock.calls).toEqual([[{ type: 'sluice:connect' }, 'app://sluice']])
+    expect(posted.mock.calls).toEqual([[{ type: 'sluice:connect' }, 'app://sluice']])
     const port = () => Object.assign(new EventTarget(), { start: vi.fn(), close: vi.fn(), postMessage: vi.fn() })
     const give = (given: object, source: unknown = window) =>
       window.dispatchEvent(
@@ -35,18 +35,18 @@ describe('the port of the desktop', () => {
     give(first)
     expect(line.opened).toHaveBeenCalledOnce()
     vi.advanceTimersByTime(60_000)
-    expect(asked).toHaveBeenCalledOnce()
+    expect(posted).toHaveBeenCalledOnce()
 
-    const say = (data: object) =>
+    const receive = (data: object) =>
       window.dispatchEvent(Object.assign(new Event('message'), { data, ports: [], source: window }))
-    say({ type: 'sluice:lost' })
+    receive({ type: 'sluice:lost' })
     expect(line.lost).toHaveBeenCalledOnce()
     const pause = line.lost.mock.calls[0]?.[0] as number
     vi.advanceTimersByTime(pause)
-    expect(asked).toHaveBeenCalledTimes(2)
+    expect(posted).toHaveBeenCalledTimes(2)
     // No response: the host is not back yet.
     vi.advanceTimersByTime(20_000)
-    expect(asked.mock.calls.length).toBeGreaterThan(2)
+    expect(posted.mock.calls.length).toBeGreaterThan(2)
     const second = port()
     give(second)
     expect(line.opened).toHaveBeenCalledTimes(2)

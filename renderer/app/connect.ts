@@ -114,17 +114,17 @@ function connectPort(line: Line): void {
     open = undefined
     const pause = retryPause(failures++)
     line.lost(pause)
-    timer = setTimeout(ask, pause)
+    timer = setTimeout(requestPort, pause)
   }
-  function ask(): void {
+  function requestPort(): void {
     clearTimeout(timer)
     timer = setTimeout(wait, ANSWER_MS)
     postMessage({ type: 'sluice:connect' }, location.origin)
   }
   line.retryNow = () => {
-    if (open === undefined) ask()
+    if (open === undefined) requestPort()
   }
-  ask()
+  requestPort()
 }
 
 /** Opens the connection and keeps it open for the life of the page. */

@@ -9,7 +9,7 @@ import { useConnectionStore } from '../stores/connection.ts'
 import { useConnectionsStore } from '../stores/connections.ts'
 import { useEnforcementStore } from '../stores/enforcement.ts'
 import { useJobsTableStore } from '../stores/jobs-table.ts'
-import { whyOff } from '../stores/availability.ts'
+import { unavailableReason } from '../stores/availability.ts'
 import { useLocksStore } from '../stores/locks.ts'
 import { useOutageStore } from '../stores/outage.ts'
 import { useRuleDraftStore } from '../stores/rule-draft.ts'
@@ -28,6 +28,7 @@ import {
   type SampleHost,
 } from '#tests/kits/renderer/views/connections-host.ts'
 import ClusterMenu from './ClusterMenu.vue'
+import ModeDialog from './ModeDialog.vue'
 import { useCatalogueItems } from './palette/catalogue-items.ts'
 import NoticeList from './NoticeList.vue'
 import OtherConsoleMark from './OtherConsoleMark.vue'
@@ -100,6 +101,60 @@ async function type(id: string, text: string): Promise<void> {
   await flushPromises()
 }
 const verbs = (): string[] => host.calls.map((c) => c.verb)
+
+describe('a change of mode or controller', () => {
+  const open = { safeMode: 'review', mode: 'enforce', controller: 'adaptbf' }
+
+  it('that writes or removes rules is confirmed, with the effect; Enter by mistake changes nothing', async () => {
+    await show(ModeDialog, status(open))
+    useEnforcementStore().requestChange({ mode: 'advise' })
+    await flushPromises()
+    const dialog = find('mode-dialog')
+    expect(dialog.getAttribute('role')).toBe('alertdialog')
+    expect(dialog.textContent).toContain('Switch altair to Advise?')
+    expect(dialog.textContent).toContain('The rules of AdapTBF are removed from all servers.')
+    expect(dialog.textContent).toContain('Manually committed rules are unaffected.')
+    expect(document.activeElement?.textContent).toBe('Cancel')
+    await click(document.activeElement as HTMLElement)
+    expect([has('mode-dialog'), verbs()]).toEqual([false, []])
+    useEnforcementStore().requestChange({ mode: 'advise' })
+    await flushPromises()
+    await click(find('mode-confirm'))
+    expect(host.calls).toEqual([{ verb: 'setMode', input: { mode: 'advise' } }])
+    expect(has('mode-dialog')).toBe(false)
+  })
+
+  it('to Enforce, or of the controller in it, names the controller that writes', async () => {
+    await show(ModeDialog, status({ ...open, mode: 'advise' }))
+    useEnforcementStore().requestChange({ mode: 'enforce' })
+    await flushPromises()
+    expect(find('mode-dialog').textContent).toContain('AdapTBF writes the rules that it computes')
+    useSourceStore().apply(status(open))
+    useEnforcementStore().requestChange({ controller: 'none' })
+    await flushPromises()
+    expect(find('mode-dialog').textContent).toContain('Change the controller of altair to None?')
+    expect(find('mode-dialog').textContent).toContain('No controller writes rules.')
+    expect(verbs()).toEqual([])
+  })
+
+  it('that reaches no server is not confirmed; nor is one that asks for the unlock', async () => {
+    await show(ModeDialog, status())
+    useEnforcementStore().requestChange({ mode: 'advise' })
+    await flushPromises()
+    expect([has('mode-dialog'), verbs()]).toEqual([false, ['setMode']])
+    useEnforcementStore().requestChange({ mode: 'enforce' })
+    expect([useEnforcementStore().asked, useEnforcementStore().isUnlockOpen]).toEqual([null, true])
+  })
+
+  it('is asked for again if the cluster changes meanwhile', async () => {
+    await show(ModeDialog, status(open))
+    useEnforcementStore().requestChange({ mode: 'observe' })
+    await flushPromises()
+    useSourceStore().apply(status({ ...open, source: { cluster: 'borealis', env: 'STAGE', kind: 'LIVE' } }))
+    await flushPromises()
+    expect([has('mode-dialog'), verbs()]).toEqual([false, []])
+  })
+})
 
 describe('unlocking', () => {
   it('is required by Enforce on a locked live cluster, and sets the mode after the name was typed', async () => {
@@ -257,7 +312,7 @@ describe('the answer of a stop', () => {
   })
 
   it('is uncertain, with the reason and a retry, if a later reading is missing', async () => {
-    const why = 'a command is still under way there and may act later'
+    const why = 'a command is still in progress there and may act later'
     await stop({ ends: [...done, { host: 'oss03', state: 'unknown', detail: why }] })
     expect(find('stop-result').textContent).toContain('Uncertain')
     expect(find('stop-result').querySelector('.st')?.classList).toContain('watch')
@@ -302,7 +357,7 @@ describe('another console that enforces', () => {
     code: 'OTHER_CONSOLE',
     what: 'Enforce was not entered',
     why: 'mira@login1 enforces on oss01, oss02',
-    next: 'Watch, or take over.',
+    next: 'Use Observe or Advise, or take over.',
   }
   const Both = defineComponent(() => () => [h(NoticeList), h(TakeOverDialog), h(OtherConsoleMark)])
   const refused = async (): Promise<void> => {
@@ -331,7 +386,7 @@ describe('another console that enforces', () => {
     const dialog = document.querySelector('[role="alertdialog"]')
     expect(dialog?.textContent).toContain('mira@login1 enforces on oss01, oss02')
     expect(find('other-consoles').textContent).toContain('in 00:40')
-    expect(document.activeElement?.textContent).toBe('Cancel')
+    expect(document.activeElement?.textContent.trim()).toBe('Cancel')
     for (const wrong of ['', 'Altair', 'mira@login1']) {
       await type('take-over-typed', wrong)
       expect(find<HTMLButtonElement>('take-over').disabled).toBe(true)
@@ -403,8 +458,8 @@ describe('without a connection to the cluster', () => {
     expect(why).toContain('No connection to altair')
     for (const id of ['mode-advise', 'mode-enforce', 'menu-unlock', 'controller-adaptbf', 'controller-none']) {
       expect([id, isOff(id), find(id).title]).toEqual([id, true, why])
-      const said = find(id).getAttribute('aria-describedby') ?? ''
-      expect([id, document.getElementById(said)?.textContent]).toEqual([id, why])
+      const description = find(id).getAttribute('aria-describedby') ?? ''
+      expect([id, document.getElementById(description)?.textContent]).toEqual([id, why])
     }
     expect(isOff('mode-observe')).toBe(false)
     await click(find('mode-enforce'))
@@ -427,9 +482,9 @@ describe('without a connection to the cluster', () => {
   it('shows commands as unavailable in the palette, with the reason', async () => {
     await show(ClusterMenu, status(), away())
     const offs = (): [string | undefined, string | undefined, string | undefined] => [
-      whyOff('rules.stage') ?? undefined,
-      whyOff('frame.stop-all') ?? undefined,
-      whyOff('theme.next') ?? undefined,
+      unavailableReason('rules.stage') ?? undefined,
+      unavailableReason('frame.stop-all') ?? undefined,
+      unavailableReason('theme.next') ?? undefined,
     ]
     const { off } = useOutageStore()
     const verb = {
@@ -444,7 +499,7 @@ describe('without a connection to the cluster', () => {
     expect(offs()).toEqual([off, undefined, undefined])
     useConnectionStore().lost(1000)
     const lost = useOutageStore().hostOff
-    expect(lost).toContain('No connection to the host')
+    expect(lost).toContain('No connection to the Sluice host')
     expect(offs()).toEqual([lost, lost, undefined])
   })
 })
@@ -497,7 +552,7 @@ describe('why there is no data', () => {
   })
 })
 
-describe('another source on screen', () => {
+describe('another active source', () => {
   it('clears all selections of the previous one', async () => {
     await show(ClusterMenu)
     const selection = useSelectionStore()

@@ -21,7 +21,7 @@ export function useModelNaming() {
     const workers = progress?.workers ?? result?.cost.workers ?? 0
     const seeds = result?.seeds
     return {
-      words: originText(sandbox.origin),
+      text: originText(sandbox.origin),
       behind: source.frame ? `${source.frame.source.cluster} continues in the background` : '',
       runs: of === 0 ? '' : `${progress?.done ?? (runs.running ? 0 : of)} of ${of} runs done`,
       cost:

@@ -25,7 +25,7 @@ export function consolesOf(leases: readonly OtherLease[]): OtherConsole[] {
 }
 
 /** `in 00:42, unless renewed` */
-export const leftText = (expiresMs: number | null, nowMs: number): string =>
+export const remainingText = (expiresMs: number | null, nowMs: number): string =>
   expiresMs === null
     ? 'unknown'
     : expiresMs <= nowMs

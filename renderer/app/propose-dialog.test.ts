@@ -19,10 +19,18 @@ vi.setConfig({ testTimeout: 20_000 })
 const ID = '4690.python.u1021'
 let wrapper: VueWrapper = null!
 let router: Router = null!
-let asked: RuleForm[] = []
+let sentForms: RuleForm[] = []
 let calls: string[] = []
 freshPage(1200, () => wrapper.unmount())
 
+const seriesOf = (rpcs: (number | null)[]): JobFrame['series'] => ({
+  t: rpcs.map((_, i) => NOW_MS - 1000 * (rpcs.length - i)),
+  rpcs,
+  record: [],
+  allowed: [],
+  demand: [],
+  allocated: [],
+})
 const job = (patch: Partial<JobFrame> = {}): JobFrame =>
   ({
     seq: 1,
@@ -34,6 +42,8 @@ const job = (patch: Partial<JobFrame> = {}): JobFrame =>
     rpcs: 5000,
     share: 0.5,
     entitled: 0.1,
+    firstSeenMs: NOW_MS - 60_000,
+    series: seriesOf([9000, 1000, 5000]),
     ...patch,
   }) as JobFrame
 /** Two classes of the job, and three other jobs that the matcher would hit. */
@@ -47,7 +57,7 @@ interface Options {
   readonly fails?: boolean
 }
 async function open(id = ID, { job: frame = job({ jobId: id }), plane, kind = 'LIVE', fails }: Options = {}) {
-  ;[asked, calls] = [[], []]
+  ;[sentForms, calls] = [[], []]
   showSource(NOW_MS, kind)
   const source = useSourceStore()
   source.apply({ ...source.frame, controller: 'none', counts: { jobs: 4 } } as unknown as StatusFrame)
@@ -66,7 +76,7 @@ async function open(id = ID, { job: frame = job({ jobId: id }), plane, kind = 'L
     },
     rules: {
       check: async ({ draft: { form } }: { draft: { form: RuleForm } }) => {
-        asked.push(form)
+        sentForms.push(form)
         if (fails) throw new Error('the servers did not answer')
         return checked(form)
       },
@@ -101,9 +111,9 @@ it('shows the cap at entitlement, tested against the live jobs, and opens the ru
   await vi.waitFor(() => expect(fact('propose-cap', 'Rate')).toContain('RPC/s per class'))
   // 5000 RPC/s is half of the served rate, 10 000; a tenth of that is 1000, over two classes.
   expect(fact('propose-cap', 'Rate')).toContain('500 RPC/s per class')
-  expect(fact('propose-cap', 'Leaves')).toContain('Cap: 1\u202F000 RPC/s, the entitlement of its nodes')
-  expect(fact('propose-cap', 'Hits')).toBe('3 other jobs in this sample; 8 targets on 4 servers')
-  expect(asked.map((f) => [f.name, f.conditions, f.rate])).toEqual([
+  expect(fact('propose-cap', 'Limit')).toContain('1\u202F000 RPC/s, the entitlement of its nodes')
+  expect(fact('propose-cap', 'Also affects')).toBe('3 other jobs in this sample; 8 targets on 4 servers')
+  expect(sentForms.map((f) => [f.name, f.conditions, f.rate])).toEqual([
     ['cap_4690', `jobid={${ID}}`, '1000'],
     ['cap_4690', `jobid={${ID}}`, '500'],
   ])
@@ -116,20 +126,36 @@ it('shows the cap at entitlement, tested against the live jobs, and opens the ru
   expect([useProposeStore().isOpen, calls]).toEqual([false, []])
 })
 
-it('caps at half of the current rate if the entitlement is unknown', async () => {
-  await open(ID, { job: job({ share: null, entitled: null }) })
-  await vi.waitFor(() => expect(fact('propose-cap', 'Leaves')).toContain('50 % of current rate (entitlement unknown)'))
-  expect(asked[0]?.rate).toBe('2500')
+it('starts with the focus on the first way, not on Close', async () => {
+  await open()
+  expect(document.activeElement).toBe(button('propose-cap'))
+})
+
+it('caps at half of the mean rate if the entitlement is unknown, whatever the job does now', async () => {
+  await open(ID, { job: job({ share: null, entitled: null, rpcs: 181 }) })
+  await vi.waitFor(() => expect(fact('propose-cap', 'Limit')).toContain('50 % of its mean rate (entitlement unknown)'))
+  expect(fact('propose-cap', 'Limit')).toContain('mean over 5 min 5\u202F000 RPC/s, now 181')
+  expect(sentForms[0]?.rate).toBe('2500')
+})
+
+it('refuses to cap an idle job, or one that was not measured', async () => {
+  await open(ID, { job: job({ rpcs: 0, series: seriesOf([0, 2, null]) }) })
+  await vi.waitFor(() => expect(card('propose-cap')?.textContent).toContain('the job is idle: 1.0 RPC/s on average'))
+  expect([button('propose-cap').disabled, fact('propose-cap', 'Rate'), sentForms]).toEqual([true, 'none', []])
+  wrapper.unmount()
+  await open(ID, { job: job({ rpcs: 0, series: seriesOf([null]) }) })
+  await vi.waitFor(() => expect(card('propose-cap')?.textContent).toContain('was not measured in this time window'))
+  expect([button('propose-cap').disabled, sentForms]).toEqual([true, []])
 })
 
 it('adds a metadata cap to the policy text, and opens the editor', async () => {
   await open('train.py', { plane: metadataFrame({ jobs: jobsOf(JOBS) }) })
-  await vi.waitFor(() => expect(fact('propose-padll', 'Rate')).toContain('50 % of current demand'))
+  await vi.waitFor(() => expect(fact('propose-padll', 'Rate')).toContain('50 % of its mean rate over 5 min'))
   button('propose-padll').click()
   await vi.waitFor(() => expect(router.currentRoute.value.name).toBe('metadata'))
   const { draft } = usePolicyDraftStore()
   expect(draft?.text.startsWith(TEXT)).toBe(true)
-  expect(draft?.text.slice(TEXT.length).trim()).toBe('6 0 job train.py meta_op 18550')
+  expect(draft?.text.slice(TEXT.length).trim()).toBe('6 0 job train.py meta_op 16727')
   expect([useMetadataStore().isEditorOpen, calls]).toEqual([true, []])
 })
 
@@ -137,7 +163,7 @@ it('gives the reason why an option is unavailable: unusable id, no metadata plan
   await open('two words', { plane: noPlane() })
   await vi.waitFor(() => expect(card('propose-padll')?.textContent).toContain('no metadata QoS'))
   expect(card('propose-cap')?.textContent).toContain('the job id cannot be used in a condition')
-  expect([button('propose-cap').disabled, button('propose-padll').disabled, asked]).toEqual([true, true, []])
+  expect([button('propose-cap').disabled, button('propose-padll').disabled, sentForms]).toEqual([true, true, []])
   wrapper.unmount()
   await open(ID, { kind: 'RECORDED' })
   for (const way of ['propose-cap', 'propose-adaptbf', 'propose-padll']) {

@@ -38,8 +38,8 @@ describe('a bundle on screen', () => {
   })
 
   it('escapes bidi controls in its name', () => {
-    const words = bundleText({ ...naming(), cluster: `a\u202E${MARKUP}` })
-    expect(words?.of).toContain(`of a\u2039202E\u203A${MARKUP} PROD`)
+    const shown = bundleText({ ...naming(), cluster: `a\u202E${MARKUP}` })
+    expect(shown?.of).toContain(`of a\u2039202E\u203A${MARKUP} PROD`)
   })
 })
 

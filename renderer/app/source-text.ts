@@ -1,4 +1,4 @@
-/** Name of the source on screen, the same in the time strip, the status bar and the window title. */
+/** Name of the active source, the same in the time strip, the status bar and the window title. */
 import type { Level } from '#core/api/frames.ts'
 import type { TierId } from '#core/api/history.ts'
 import { fileName } from '../stores/bundle-name.ts'
@@ -6,9 +6,9 @@ import type { Naming } from '../stores/source.ts'
 import { plainText } from '../format/plain-text.ts'
 import { formatClock } from '../format/units.ts'
 
-export type SourceWord = 'LIVE' | 'PAUSED' | 'RECORDED' | 'EMULATED' | 'CONNECTING'
+export type SourceLabel = 'LIVE' | 'PAUSED' | 'RECORDED' | 'EMULATED' | 'CONNECTING'
 
-export function sourceWord(naming: Naming | null, isPaused: boolean): SourceWord {
+export function sourceLabel(naming: Naming | null, isPaused: boolean): SourceLabel {
   if (naming === null) return 'CONNECTING'
   if (naming.kind === 'RECORDED') return 'RECORDED'
   return isPaused ? 'PAUSED' : naming.kind
@@ -56,7 +56,7 @@ export function bundleText({ cluster, playback }: Naming): BundleText | null {
 
 /** Window title: names the source, so that a screenshot is unambiguous. */
 export function windowTitle(naming: Naming | null, isPaused: boolean): string {
-  const word = sourceWord(naming, isPaused)
+  const word = sourceLabel(naming, isPaused)
   return naming === null
     ? 'Sluice'
     : `${word} ${naming.cluster}${naming.playback?.file ? `, ${naming.playback.file}` : ''} \u00B7 Sluice`

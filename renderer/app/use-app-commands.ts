@@ -1,12 +1,14 @@
 /**
  * Global commands. A view's own commands come first, so that a view may give one of these keys a meaning of its own.
  */
-import { useRouter } from 'vue-router'
+import { useRoute, useRouter } from 'vue-router'
 import { useCommands, type Handlers } from '../composables/use-commands.ts'
 import { useDryRun } from '../composables/use-dry-run.ts'
-import { useExportBundle } from '../composables/use-export-bundle.ts'
+import { useBundleExportStore } from '../stores/bundle-export.ts'
+import { useBundleStore } from '../stores/bundle.ts'
+import { NO_NOTEBOOK, useIncidentsStore } from '../stores/incidents.ts'
 import { useProposal } from '../composables/use-propose.ts'
-import { say } from '../composables/announcements.ts'
+import { announce } from '../composables/announcements.ts'
 import { useCompareStore } from '../stores/compare.ts'
 import { useEnforcementStore } from '../stores/enforcement.ts'
 import { useNoteStore } from '../stores/note.ts'
@@ -16,6 +18,23 @@ import { useTimeStore } from '../stores/time.ts'
 import { visitedViews } from '../commands/views.ts'
 
 const NOT_WRITTEN = 'A recording is open: there is no server to write to'
+
+/** Key that exports a bundle of the current notebook; from other views it first opens the preview of the contents. */
+function useExportBundle(): () => void {
+  const router = useRouter()
+  const route = useRoute()
+  const view = useIncidentsStore()
+  const bundle = useBundleStore()
+  const exporter = useBundleExportStore()
+  return () => {
+    if (route.name !== 'incidents') {
+      view.choose(view.current?.id ?? NO_NOTEBOOK)
+      view.isBundleOpen = true
+      void router.push({ name: 'incidents' })
+    } else if (!view.isBundleHere) view.isBundleOpen = true
+    else if (bundle.input !== null && view.frame?.folder && !exporter.isRunning) void exporter.run({ ...bundle.input })
+  }
+}
 
 export function useAppCommands(open: { palette: () => void; goTo: () => void; help: () => void }): void {
   const router = useRouter()
@@ -33,9 +52,9 @@ export function useAppCommands(open: { palette: () => void; goTo: () => void; he
   )
   /** Lock and unlock, which are chosen by name: if there is nothing to unlock, shows the reason. */
   const ifLockable = (act: () => void): void => {
-    if (source.off !== null) say(NOT_WRITTEN)
+    if (source.off !== null) announce(NOT_WRITTEN)
     else if (enforcement.needsUnlock) act()
-    else say('Writing on this cluster needs no unlock')
+    else announce('Writing on this cluster needs no unlock')
   }
   useCommands({
     ...go,
@@ -47,7 +66,7 @@ export function useAppCommands(open: { palette: () => void; goTo: () => void; he
     'frame.incident': () => note.open('new'),
     'frame.note': () => note.open('note'),
     'frame.export': exportBundle,
-    'frame.stop-all': () => (source.off === null ? enforcement.openStop() : say(NOT_WRITTEN)),
+    'frame.stop-all': () => (source.off === null ? enforcement.openStop() : announce(NOT_WRITTEN)),
     'frame.unlock': () => ifLockable(() => void enforcement.openUnlock()),
     'frame.lock': () => ifLockable(() => void enforcement.lock()),
     'frame.clear': () => {

@@ -1,13 +1,16 @@
 /** Keys of charts: values as a table, full-size panel, zoom and pan of the window. */
 import { shallowRef } from 'vue'
 import { closestTarget } from '../reach/key-target.ts'
-import { say } from '../composables/announcements.ts'
+import { announce } from '../composables/announcements.ts'
+import { chartPicture, chartVector } from '../reach/chart-picture.ts'
+import { pngOf, saveBlob } from '../reach/copy.ts'
 import { toggleFullSize } from '../reach/full-size.ts'
 import type { ChartFacts } from '../charts/facts.ts'
 import { chartElements, factsOf } from '../charts/use-chart-facts.ts'
-import { crosshairMs } from '../charts/use-time-chart.ts'
+import { crosshairMs } from '../charts/use-chart.ts'
 import { useCommands } from '../composables/use-commands.ts'
 import { useTimeStore } from '../stores/time.ts'
+import { useProvenance } from './provenance.ts'
 
 /** Smallest and largest window that a key can set, ms. */
 const LEAST_MS = 10_000
@@ -33,6 +36,7 @@ const timeChartOfView = (): Element | null => {
 
 export function useChartCommands() {
   const time = useTimeStore()
+  const provenance = useProvenance()
   const shown = shallowRef<{ readonly facts: ChartFacts; readonly cursor: number | null } | null>(null)
 
   function values(): boolean {
@@ -52,7 +56,7 @@ export function useChartCommands() {
     (event?: KeyboardEvent): unknown => {
       const chart = event === undefined ? timeChartOfView() : closestTarget('[data-chart]')
       if (chart === null || factsOf(chart)?.across !== 'Time' || time.atMs === null) {
-        if (event === undefined) say('No chart over time in this view')
+        if (event === undefined) announce('No chart over time in this view')
         return false
       }
       act(time.windowMs, time.atMs)
@@ -70,11 +74,36 @@ export function useChartCommands() {
       time.zoom(to - wide, to)
     }
   }
+  async function blobOf(chart: Element, kind: 'png' | 'svg'): Promise<Blob | null> {
+    const title = chart.closest('.panel, .one, section')?.querySelector('h2')?.textContent?.trim()
+    const words = { title: title ?? factsOf(chart)?.title ?? 'Chart', strip: provenance() }
+    if (kind === 'svg') {
+      const text = chartVector(chart, words)
+      return text === null ? null : new Blob([text], { type: 'image/svg+xml' })
+    }
+    const canvas = await chartPicture(chart, words)
+    return canvas === null ? null : await pngOf(canvas)
+  }
+  const save = (kind: 'png' | 'svg') => (): unknown => {
+    const chart = chartOfView()
+    if (chart === null) {
+      announce('No chart in this view')
+      return false
+    }
+    void blobOf(chart, kind).then(async (blob) => {
+      if (blob === null) return announce('This chart has no picture: copy its values instead')
+      const name = `sluice-chart.${kind}`
+      announce((await saveBlob(blob, name)) === 'saved' ? `Chart saved as ${name}` : 'Chart not saved')
+    })
+    return undefined
+  }
   useCommands({
     'charts.values': values,
+    'charts.save-png': save('png'),
+    'charts.save-svg': save('svg'),
     'charts.full': () => {
       if (toggleFullSize()) return undefined
-      say('No panel selected: focus one or point at it')
+      announce('No panel selected: focus one or point at it')
       return undefined
     },
     'charts.closer': onChart((windowMs, endMs) => zoomTo(windowMs, endMs, windowMs / 2)),

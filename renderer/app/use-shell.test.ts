@@ -44,11 +44,11 @@ function hostWith(has: boolean) {
         for (;;) yield await new Promise<ShellEvent>((resolve) => waiting.push(resolve))
       })(),
   }
-  const tell = async (event: ShellEvent): Promise<void> => {
+  const emit = async (event: ShellEvent): Promise<void> => {
     waiting.shift()?.(event)
     await flushPromises()
   }
-  return { api: { shell } as unknown as Client, seen, world, tell }
+  return { api: { shell } as unknown as Client, seen, world, emit }
 }
 
 const palette = vi.fn()
@@ -94,22 +94,22 @@ describe('the desktop', () => {
   })
 
   it('triggers commands, opens alerts, and reports locks after sleep', async () => {
-    const { tell } = await open()
+    const { emit } = await open()
     palette.mockClear()
-    await tell({ kind: 'command', id: 'frame.palette' })
-    await tell({ kind: 'command', id: 'no.such' })
+    await emit({ kind: 'command', id: 'frame.palette' })
+    await emit({ kind: 'command', id: 'no.such' })
     expect(palette).toHaveBeenCalledOnce()
 
-    await tell({ kind: 'alert', id: 'a', incident: null })
+    await emit({ kind: 'alert', id: 'a', incident: null })
     expect(useShellStore().isAlertsOpen).toBe(true)
-    await tell({ kind: 'alert', id: 'a', incident: 'INC-0001' })
+    await emit({ kind: 'alert', id: 'a', incident: 'INC-0001' })
     expect(router.currentRoute.value.name).toBe('incidents')
     expect(useIncidentsStore().chosen).toBe('INC-0001')
 
-    await tell({ kind: 'power', what: 'resume', locked: [] })
+    await emit({ kind: 'power', what: 'resume', locked: [] })
     expect(wrapper.text()).toBe('')
-    await tell({ kind: 'power', what: 'suspend', locked: ['altair'] })
-    expect(wrapper.text()).toContain('Writing was locked: altair: this machine went to sleep.')
+    await emit({ kind: 'power', what: 'suspend', locked: ['altair'] })
+    expect(wrapper.text()).toContain('Writing was locked: altair: this machine was suspended.')
   })
 
   it('saves a file at the chosen path, in chunks that fit a message', async () => {

@@ -2,7 +2,7 @@
 import { computed, onScopeDispose, watch } from 'vue'
 import { useRoute, useRouter } from 'vue-router'
 import type { ShellEvent } from '#core/api/shell.ts'
-import { whyOff } from '../stores/availability.ts'
+import { unavailableReason } from '../stores/availability.ts'
 import { catalogue, type CommandId } from '../commands/catalogue.ts'
 import { formatKeys, platform } from '../commands/keys.ts'
 import { useKeymapStore } from '../commands/keymap.ts'
@@ -35,7 +35,7 @@ export function useShell(): void {
       keysOf: (id) => keymap.byId.get(id) ?? [],
       view: { scope, title },
       text: (keys) => formatKeys(keys, platform),
-      whyOff,
+      unavailableReason,
     })
   })
   watch([menu, () => shell.about, () => connection.host], ([model, about, host]) => {
@@ -56,7 +56,7 @@ export function useShell(): void {
       shell.notice = {
         code: 'LOCKED_BY_POWER',
         what: `Writing was locked: ${names}`,
-        why: event.what === 'suspend' ? 'this machine went to sleep' : 'the screen was locked',
+        why: event.what === 'suspend' ? 'this machine was suspended' : 'the screen was locked',
         unaffected: 'Manually committed rules stay until their timers expire.',
         next: 'Unlock the cluster and choose the mode again.',
       }

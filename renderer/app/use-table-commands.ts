@@ -2,7 +2,6 @@
  * Keys common to all tables: sorting by letter, tags, copying, and row movement in tables without keys of their own.
  */
 import { useEventListener } from '@vueuse/core'
-import { ref, watch } from 'vue'
 import { factTable } from '../charts/facts.ts'
 import { factsOf } from '../charts/use-chart-facts.ts'
 import { keyName, isTyping } from '../commands/key-press.ts'
@@ -11,44 +10,19 @@ import { useCommands, type Handlers } from '../composables/use-commands.ts'
 import { chartPicture } from '../reach/chart-picture.ts'
 import { copyPicture, copyText, type Copied } from '../reach/copy.ts'
 import { keyTargets } from '../reach/key-target.ts'
-import { say } from '../composables/announcements.ts'
-import { plainFigure, targetRow, rowText, sortByKey, stepRow, TABLE, targetTable } from '../reach/tables.ts'
+import { announce } from '../composables/announcements.ts'
+import {
+  plainFigure,
+  rowText,
+  selectionText,
+  sortByKey,
+  stepRow,
+  TABLE,
+  targetRow,
+  targetTable,
+} from '../reach/tables.ts'
+import { useProvenance } from './provenance.ts'
 import { tagTables, useTagsStore, type TagTable } from '../stores/tags.ts'
-import { useConnectionStore } from '../stores/connection.ts'
-import { useSourceStore } from '../stores/source.ts'
-import { useTimeStore } from '../stores/time.ts'
-import { formatClockUtc, formatDay } from '../format/units.ts'
-
-/** Provenance of copied data: source, instant, seed, version. */
-function useProvenance(): () => string {
-  const source = useSourceStore()
-  const time = useTimeStore()
-  const connection = useConnectionStore()
-  const version = ref('')
-  watch(
-    () => connection.host,
-    (host) => {
-      void host?.api.host
-        ?.info?.()
-        .then((info) => (version.value = info.version))
-        .catch(() => undefined)
-    },
-    { immediate: true },
-  )
-  return () => {
-    const of = source.frame?.source
-    const kind = source.naming?.kind ?? of?.kind ?? 'NO SOURCE'
-    const word = kind === 'LIVE' && time.isPaused ? 'LIVE, PAUSED' : kind
-    const at = time.atMs === null ? 'no sample' : `${formatDay(time.atMs)} ${formatClockUtc(time.atMs)} UTC`
-    return [
-      `${word} ${source.naming?.cluster ?? of?.cluster ?? ''}`.trim(),
-      ...(of?.scenario === undefined ? [] : [of.scenario]),
-      at,
-      ...(of?.seed === undefined ? [] : [`seed ${of.seed}`]),
-      `Sluice ${version.value}`.trim(),
-    ].join('  \u00B7  ')
-  }
-}
 
 const letters = {
   'tables.sort-read': 'r',
@@ -61,7 +35,7 @@ const letters = {
   'tables.sort-name': 'n',
 } as const
 
-const endWords: Readonly<Record<Copied, (what: string) => string>> = {
+const copyMessages: Readonly<Record<Copied, (what: string) => string>> = {
   copied: (what) => `${what} copied`,
   saved: (what) => `${what} saved as a file: this browser cannot copy images`,
   refused: (what) => `${what} not copied: the browser denies access to the clipboard`,
@@ -76,7 +50,7 @@ export function useTableCommands(): void {
   const sort = (letter: string) => (): unknown => {
     const table = targetTable()
     if (table === null) return false
-    if (!sortByKey(table, letter)) say(`No column of ${nameOf(table)} has that sort key`)
+    if (!sortByKey(table, letter)) announce(`No column of ${nameOf(table)} has that sort key`)
     return undefined
   }
   const asTagTable = (name: string | undefined): TagTable | undefined => tagTables.find((table) => table === name)
@@ -84,11 +58,11 @@ export function useTableCommands(): void {
     const table = targetTable()
     const name = asTagTable(table?.dataset['tags'])
     if (table === null || name === undefined) {
-      if (table !== null) say(`Rows of ${nameOf(table)} cannot be tagged`)
+      if (table !== null) announce(`Rows of ${nameOf(table)} cannot be tagged`)
       return table === null ? false : undefined
     }
     const id = targetRow(table)?.dataset['row']
-    if (id === undefined) say('No row selected: use j and k')
+    if (id === undefined) announce('No row selected: use j and k')
     else tags.toggle(name, id)
     return undefined
   }
@@ -97,31 +71,33 @@ export function useTableCommands(): void {
     const facts = factsOf(chart)
     const title = chart.closest('.panel, .one, section')?.querySelector('h2')?.textContent?.trim()
     const picture = await chartPicture(chart, { title: title ?? facts?.title ?? 'Chart', strip: provenance() })
-    if (picture !== null) say(endWords[await copyPicture(picture, 'sluice-chart.png')]('Chart'))
+    if (picture !== null) announce(copyMessages[await copyPicture(picture, 'sluice-chart.png')]('Chart'))
     else if (facts !== null) {
       const { heads, rows } = factTable(facts, null)
       const lines = [heads, ...rows.map((row) => [row.at, ...row.values])]
       const text = lines.map((line) => line.map(plainFigure).join('\t')).join('\n')
-      say(endWords[await copyText(`${text}\n`)]('Values of the chart'))
+      announce(copyMessages[await copyText(`${text}\n`)]('Values of the chart'))
     }
   }
-  async function told(text: string, what: string): Promise<void> {
-    say(endWords[await copyText(text)](what))
+  async function copyAs(text: string, what: string): Promise<void> {
+    announce(copyMessages[await copyText(text)](what))
   }
   function copy(): unknown {
     if ((getSelection()?.toString() ?? '') !== '') return false
     for (const element of keyTargets()) {
       const command = element.closest('pre.code, .code, [data-command]')
-      if (command !== null) return void told(command.textContent ?? '', 'Command')
+      if (command !== null) return void copyAs(command.textContent ?? '', 'Command')
       const chart = element.closest('[data-chart]')
       if (chart !== null) return void copyChart(chart)
       if (element.closest(TABLE) !== null) break
     }
     const table = targetTable()
     if (table === null) return false
+    const selection = selectionText(table)
+    if (selection !== null) return void copyAs(selection, 'Selected rows')
     const row = targetRow(table)
-    if (row === null) say('No row selected: use j and k')
-    else void told(rowText(table, row), 'Row')
+    if (row === null) announce('No row selected: use j and k')
+    else void copyAs(rowText(table, row), 'Row')
     return undefined
   }
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { nextTick } from 'vue'
 import type { Mark, StripFrame } from '#core/api/frames.ts'
 import DensityStrip from './DensityStrip.vue'
-import { joinedRuns, stripMs, stripX } from './strip-draw.ts'
+import { joinedRuns, looksTheSame, stripMs, stripX } from './strip-axis.ts'
 
 const WIDTH = 1008
 const at = (s: number): number => s * 1000
@@ -93,7 +93,7 @@ describe('the strip', () => {
     expect(wrapper.emitted('reset')).toHaveLength(1)
   })
 
-  it('drops a press cancelled by the browser', async () => {
+  it('drops a press canceled by the browser', async () => {
     const { point } = await show()
     await point('pointerdown', 300)
     await point('pointercancel', 300)
@@ -159,5 +159,20 @@ describe('instants and places of the strip', () => {
       [3, 5],
     ])
     expect(joinedRuns([], [])).toEqual([])
+  })
+})
+
+describe('the load is drawn again', () => {
+  const flow = { width: 720, fromMs: 0, toMs: at(3600), t: [0, at(12), at(24)], rpcs: [1, null, 3], groups: [] }
+
+  it.each([
+    ['not for the next sample of an hour', { fromMs: at(1), toMs: at(3601), rpcs: [1, null, 4] }, true],
+    ['when it has moved by half a pixel', { fromMs: at(2.5), toMs: at(3602.5) }, false],
+    ['when an older value changes', { rpcs: [1, 2, 3] }, false],
+    ['when a value is added', { t: [0, at(12), at(24), at(36)], rpcs: [1, null, 3, 4] }, false],
+    ['when it starts at another instant', { t: [at(1), at(12), at(24)] }, false],
+    ['in another width', { width: 700 }, false],
+  ])('%s', (_, changes, expected) => {
+    expect(looksTheSame(flow, { ...flow, ...changes })).toBe(expected)
   })
 })

@@ -22,13 +22,13 @@ export interface ChartFacts {
   /** Name and values of the x axis; as many as in each series. */
   readonly across: string
   readonly at: readonly number[]
-  readonly atWords: (value: number) => string
+  readonly formatAt: (value: number) => string
   readonly series: readonly FactSeries[]
-  readonly valueWords: (value: number) => string
+  readonly formatValue: (value: number) => string
   /** The series are parts of a whole: their sum comes first in the name. */
   readonly isStacked?: boolean
   /** Complete name, if the chart's own text is better than figures. */
-  readonly words?: string
+  readonly description?: string
 }
 
 /** Formats a value so that a small share is not shown as zero. */
@@ -54,8 +54,8 @@ export function overTime(
     at: t,
     series,
     isStacked: more.isStacked === true,
-    atWords: (ms) => `${isLong ? `${formatDate(ms)} ` : ''}${formatClock(ms, true, isFine ? 1 : 0)}`,
-    valueWords: (value) => formatFigure(value / divisor),
+    formatAt: (ms) => `${isLong ? `${formatDate(ms)} ` : ''}${formatClock(ms, true, isFine ? 1 : 0)}`,
+    formatValue: (value) => formatFigure(value / divisor),
   }
 }
 
@@ -102,8 +102,8 @@ function lineWords({ name, values }: FactSeries, words: (v: number) => string, i
 const NAMED_MOST = 3
 
 /** Accessible name of a chart: its title, then its main figures. */
-export function factText({ title, series, valueWords, isStacked, words }: ChartFacts): string {
-  if (words !== undefined) return words
+export function factText({ title, series, formatValue, isStacked, description }: ChartFacts): string {
+  if (description !== undefined) return description
   if (series.length === 0) return `${title}: no data`
   if (isStacked && series.length > 1) {
     const parts = series
@@ -113,11 +113,11 @@ export function factText({ title, series, valueWords, isStacked, words }: ChartF
       })
       .sort((a, b) => b.newest - a.newest)
       .slice(0, NAMED_MOST)
-      .map(({ name, newest }) => `${name} ${valueWords(newest)}`)
-    const all = lineWords({ name: 'all', values: sums(series) }, valueWords, false)
+      .map(({ name, newest }) => `${name} ${formatValue(newest)}`)
+    const all = lineWords({ name: 'all', values: sums(series) }, formatValue, false)
     return `${title}: ${all}${parts.length > 0 ? `; most: ${parts.join(', ')}` : ''}`
   }
-  const named = series.slice(0, NAMED_MOST).map((line) => lineWords(line, valueWords, series.length === 1))
+  const named = series.slice(0, NAMED_MOST).map((line) => lineWords(line, formatValue, series.length === 1))
   const more = series.length - NAMED_MOST
   return `${title}: ${named.join('; ')}${more > 0 ? `; ${more} more` : ''}`
 }
@@ -141,11 +141,11 @@ export function factTable(facts: ChartFacts, cursor: number | null): FactTable {
     heads: [facts.across, ...series.map(({ name }) => name)],
     rows: at.map((value, index) => ({
       index,
-      at: facts.atWords(value),
+      at: facts.formatAt(value),
       values: series.map(({ values, texts }) => {
         const v = values[index]
         if (texts !== undefined) return texts[index] ?? ''
-        return isKnown(v) ? facts.valueWords(v) : 'not measured'
+        return isKnown(v) ? facts.formatValue(v) : 'not measured'
       }),
     })),
     current: cursor === null ? at.length - 1 : nearest(at, cursor),

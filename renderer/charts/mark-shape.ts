@@ -28,7 +28,7 @@ export const markShapes: Readonly<Record<Mark['kind'], MarkShape>> = {
   note: { path: 'M-2 4v-8h6L2-1.8 4 .4h-6', ink: 'note', word: 'note' },
 }
 
-/** Of several marks at one place, the first kind in this list is drawn. */
+/** Kinds by rank: of several marks at one place, the first kind in this list is drawn. */
 const RANK: readonly Mark['kind'][] = [
   ...(['alarm', 'note', 'lost', 'start', 'stop', 'change', 'mode', 'job', 'controller'] as const),
 ]

@@ -3,12 +3,13 @@
  * alike.
  */
 import { inkToken, inkVar, palette, type Token } from '../theme/palette.ts'
+import type { Decal } from './picture.ts'
 
 export type Pattern = 'solid' | 'rise' | 'dots' | 'level' | 'fall' | 'upright'
 
 /** Style of a series in a figure, by its index. */
 export interface Look {
-  /** Color 1..7, 0 for grey. */
+  /** Color 1..7, 0 for gray. */
   readonly ink: number
   readonly pattern: Pattern
   /** Dashed line. */
@@ -57,50 +58,20 @@ export function patternCss({ ink, pattern }: Look): { background: string } {
   return { background: `${images[pattern]} ${inkVar(ink)}`.trim() }
 }
 
-const SIZE = 6
-/** Opacity of the strokes: lets enough color through for thin areas. */
-const STROKE = 0.72
-const tiles = new Map<string, HTMLCanvasElement>()
-
-/** The same as a repeating image; the plain color if there is no canvas. */
-export function patternFill(look: Look): string | { image: HTMLCanvasElement; repeat: 'repeat' } {
-  const ink = palette.value[inkOf(look)]
-  const ground = palette.value['bg-surface']
-  if (look.pattern === 'solid') return ink
-  const key = `${ink} ${ground} ${look.pattern}`
-  const image = tiles.get(key) ?? paint(ink, ground, look.pattern)
-  if (image === null) return ink
-  tiles.set(key, image)
-  return { image, repeat: 'repeat' }
+type Strokes = Omit<Decal, 'color'>
+const stripes = (rotation: number): Strokes => ({
+  symbol: 'rect',
+  dashArrayX: [1, 0],
+  dashArrayY: [1, 4],
+  rotation,
+})
+const STROKES: Readonly<Record<Exclude<Pattern, 'solid'>, Strokes>> = {
+  rise: stripes(-Math.PI / 4),
+  fall: stripes(Math.PI / 4),
+  level: stripes(0),
+  upright: stripes(Math.PI / 2),
+  dots: { symbol: 'circle', dashArrayX: [2, 4], dashArrayY: [2, 4], rotation: 0 },
 }
-
-function paint(ink: string, ground: string, pattern: Pattern): HTMLCanvasElement | null {
-  const tile = document.createElement('canvas')
-  tile.width = tile.height = SIZE
-  const context = tile.getContext('2d')
-  if (context === null) return null
-  context.fillStyle = ink
-  context.fillRect(0, 0, SIZE, SIZE)
-  context.strokeStyle = context.fillStyle = ground
-  context.lineWidth = 1.25
-  context.globalAlpha = STROKE
-  context.beginPath()
-  const line = (x1: number, y1: number, x2: number, y2: number): void => {
-    context.moveTo(x1, y1)
-    context.lineTo(x2, y2)
-  }
-  const middle = SIZE / 2
-  if (pattern === 'level') line(0, middle, SIZE, middle)
-  if (pattern === 'upright') line(middle, 0, middle, SIZE)
-  // Slanted strokes continue into the neighboring tiles.
-  for (const shift of [-SIZE, 0, SIZE]) {
-    if (pattern === 'rise') line(shift - 1, SIZE + 1, shift + SIZE + 1, -1)
-    if (pattern === 'fall') line(shift - 1, -1, shift + SIZE + 1, SIZE + 1)
-  }
-  context.stroke()
-  if (pattern === 'dots') {
-    context.arc(middle, middle, 1.2, 0, 2 * Math.PI)
-    context.fill()
-  }
-  return tile
-}
+/** The same strokes over an area of a chart; none over a solid one. */
+export const decalOf = ({ pattern }: Look): Decal | undefined =>
+  pattern === 'solid' ? undefined : { ...STROKES[pattern], color: palette.value['bg-surface'] }

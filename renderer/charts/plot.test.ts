@@ -1,21 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { areaPath, gapSpans, linePath, plotOf, spread, thin, ticksWithin } from './plot.ts'
+import { gapSpans, plotOf, spread, thin, ticksWithin } from './plot.ts'
 
 const box = { width: 120, height: 60, margins: { left: 10, right: 10, top: 10, bottom: 10 } }
 const plot = plotOf(box, { min: 0, max: 10 }, { min: -2, max: 2 })
 
-describe('paths', () => {
-  it('pass through their values, upwards, inside the margins', () => {
+describe('the scales', () => {
+  it('rise upwards, inside the margins', () => {
     expect([plot.x(0), plot.x(10), plot.y(-2), plot.y(2), plot.y(0)]).toEqual([10, 110, 50, 10, 30])
-    expect(linePath([0, 5, 10], [0, 2, -2], plot)).toBe('M10 30L60 10L110 50')
-    expect(areaPath([0, 5, 10], [0, 2, -2], plot, 0)).toBe('M10 30L10 30L60 10L110 50L110 30Z')
   })
-  it('are interrupted where nothing was measured', () => {
-    expect(linePath([0, 1, 2, 3], [1, null, 1, 1], plot)).toBe('M10 20h0.5M30 20L40 20')
-    expect(linePath([0, 1], [null, null], plot)).toBe('')
-  })
-  it('of an axis without extent are at its start', () => {
+  it('map an axis without extent to its start', () => {
     expect(plotOf(box, { min: 4, max: 4 }, { min: 0, max: 1 }).x(4)).toBe(10)
   })
 })

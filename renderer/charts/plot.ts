@@ -1,6 +1,6 @@
 /**
- * Geometry of a chart in SVG: scales, paths with gaps, and thinning that keeps every minimum. For charts whose marks
- * and labels must be placed exactly at values; colors come from CSS.
+ * Geometry of a chart: scales, gaps, ticks, and thinning that keeps every minimum. For marks and labels that must be
+ * placed exactly at values.
  */
 import { isKnown, runs } from '../widgets/canvas.ts'
 
@@ -30,32 +30,6 @@ export function plotOf({ width, height, margins }: PlotBox, across: Ends, up: En
     x: (value) => margins.left + spanX * share(value, across),
     y: (value) => margins.top + spanY * (1 - share(value, up)),
   }
-}
-
-const px = (value: number): string => value.toFixed(1).replace(/\.0$/, '')
-
-/** Path of a line, interrupted by missing values. A single value between gaps is a short stroke. */
-export function linePath(t: readonly number[], values: Values, plot: Plot): string {
-  return runs(values)
-    .map(([from, to]) => {
-      const at = (i: number): string => `${px(plot.x(t[i] ?? 0))} ${px(plot.y(values[i] ?? 0))}`
-      const rest = Array.from({ length: to - from }, (_, i) => `L${at(from + 1 + i)}`).join('')
-      return `M${at(from)}${rest || 'h0.5'}`
-    })
-    .join('')
-}
-
-/** Path of the area down to `base`. */
-export function areaPath(t: readonly number[], values: Values, plot: Plot, base: number): string {
-  const floor = px(plot.y(base))
-  return runs(values)
-    .filter(([from, to]) => to > from)
-    .map(([from, to]) => {
-      const points = Array.from({ length: to - from + 1 }, (_, i) => from + i)
-      const line = points.map((i) => `L${px(plot.x(t[i] ?? 0))} ${px(plot.y(values[i] ?? 0))}`).join('')
-      return `M${px(plot.x(t[from] ?? 0))} ${floor}${line}L${px(plot.x(t[to] ?? 0))} ${floor}Z`
-    })
-    .join('')
 }
 
 /** Time ranges without a value before or between values, as [from, to]; after the last value nothing is due yet. */

@@ -17,6 +17,8 @@ export interface CommandEntry {
   /** Title in the palette, the menu and the list of keys. */
   readonly title: string
   readonly scope: CommandScope
+  /** Further words by which the palette finds it. */
+  readonly keywords?: string
   /**
    * Default keys. A press is a name of key-press.ts (`l`, `Shift+n`, `mod+k`, `Space`); the presses of a sequence are
    * separated by a space (`s r`). None: reached by the palette only.

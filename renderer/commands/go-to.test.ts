@@ -74,8 +74,8 @@ describe('a go-to line', () => {
       fc.property(fc.oneof(fc.string(), fc.constantFrom('s', 'set t', 'set theme ', 'j', '')), (text) => {
         const read = readGoTo(text, settings)
         if (!read.ok) expect(read.column).toBeLessThanOrEqual(text.length + 1)
-        for (const whole of completeGoTo(text, settings)) {
-          const next = readGoTo(whole, settings)
+        for (const completed of completeGoTo(text, settings)) {
+          const next = readGoTo(completed, settings)
           expect(next.ok || next.isUnfinished).toBe(true)
         }
       }),

@@ -105,12 +105,14 @@ export function completeGoTo(text: string, settings: GoToSettings): string[] {
   const begun = /^(\s*)(?:(\S+)(?:(\s+)(?:(\S+)(?:\s+(\S*))?)?)?)?$/.exec(text)
   if (!begun) return []
   const [, , first = '', gap, second = '', third] = begun
-  const fits = (word: string) => (one: string) => one.toLowerCase().startsWith(word.toLowerCase())
-  if (gap === undefined) return verbs.filter(fits(first))
+  const matches = (word: string) => (one: string) => one.toLowerCase().startsWith(word.toLowerCase())
+  if (gap === undefined) return verbs.filter(matches(first))
   if (meant(first, verbs) !== 'set') return []
-  if (third === undefined) return [...settings.keys()].filter(fits(second)).map((name) => `set ${name}`)
+  if (third === undefined) return [...settings.keys()].filter(matches(second)).map((name) => `set ${name}`)
   const name = meant(second, [...settings.keys()])
-  return typeof name === 'string' ? (settings.get(name) ?? []).filter(fits(third)).map((v) => `set ${name} ${v}`) : []
+  return typeof name === 'string'
+    ? (settings.get(name) ?? []).filter(matches(third)).map((v) => `set ${name} ${v}`)
+    : []
 }
 /** Kind of thing in a line, and the name typed so far, to search for. */
 export function searchedThing(text: string): { readonly thing: GoToThing; readonly name: string } | null {

@@ -46,8 +46,10 @@ export function matchingGroups(groups: readonly KeyGroup[], text: string): KeyGr
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   return groups.flatMap((group) => {
     const entries = group.entries.filter(({ title, keys }) => {
-      const said = [title, group.title, ...keys, ...keys.map((k) => formatKeys(k, platform))].join(' ').toLowerCase()
-      return words.every((word) => said.includes(word))
+      const haystack = [title, group.title, ...keys, ...keys.map((k) => formatKeys(k, platform))]
+        .join(' ')
+        .toLowerCase()
+      return words.every((word) => haystack.includes(word))
     })
     return entries.length === 0 ? [] : [{ ...group, entries }]
   })

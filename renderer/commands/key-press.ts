@@ -7,12 +7,27 @@
 /** True if `target` takes text input. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
+  // Outside of a shadow tree, as of a code field, its focused element is reported as the host of the tree.
+  const inner = target.shadowRoot?.activeElement
+  if (inner) return isTyping(inner)
   return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName)
 }
 
 /** True if Enter and Space activate `target`, so that they are not available to a view there. */
 export const isPressable = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('button, a[href], summary, [role="tab"], [role="switch"]') !== null
+
+const ARROWED = [
+  '[role="radiogroup"]',
+  '[role="slider"]',
+  '[role="tablist"]',
+  '[role="menubar"]',
+  '[aria-haspopup="menu"]',
+  '[aria-haspopup="listbox"]',
+].join(', ')
+/** True if arrow keys choose within `target`, so that they do not step through samples there. */
+export const takesArrows = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest(ARROWED) !== null
 
 /** True while a dialog or a menu is open, which takes the keys. */
 export const somethingFloats = (): boolean => document.querySelector('[role$="dialog"], [role="menu"]') !== null

@@ -3,10 +3,10 @@ import * as z from 'zod'
 import { catalogue } from './catalogue.ts'
 import { faultsOf, KEYS_MOST, type KeyFault } from './conflicts.ts'
 
-export const keptKeys = z.record(z.string().max(64), z.array(z.string().min(1).max(32)).max(KEYS_MOST))
-export type ChosenKeys = z.infer<typeof keptKeys>
+export const storedKeys = z.record(z.string().max(64), z.array(z.string().min(1).max(32)).max(KEYS_MOST))
+export type ChosenKeys = z.infer<typeof storedKeys>
 
-const exported = z.object({ kind: z.literal('sluice-keymap'), version: z.literal(1), keys: keptKeys })
+const exported = z.object({ kind: z.literal('sluice-keymap'), version: z.literal(1), keys: storedKeys })
 /** Limit for imports; a keymap of every command is a tenth of it. */
 const CHARS_MOST = 100_000
 
@@ -84,9 +84,9 @@ export function validKeys(kept: ChosenKeys): ChosenKeys {
 
 /** Valid part of a keymap, as text, if the whole cannot be imported; null if the text is not a keymap. */
 export function validPart(text: string): { readonly text: string; readonly commands: number } | null {
-  const whole = importKeymap(text)
-  if (whole.ok) return { text, commands: Object.keys(whole.chosen).length }
-  if (whole.faults.length === 0) return null
+  const imported = importKeymap(text)
+  if (imported.ok) return { text, commands: Object.keys(imported.chosen).length }
+  if (imported.faults.length === 0) return null
   const read = exported.safeParse(JSON.parse(text))
   if (!read.success) return null
   const sound = validKeys(read.data.keys)

@@ -80,8 +80,8 @@ describe('the catalogue', () => {
     expect(dangerous.filter((c) => c.keys.some(isSingleKey))).toEqual([])
     // Finds commands whose title names a destructive action but that are not marked as dangerous.
     const destructive = /^(?:stop|remove|delete|commit|roll back|forget|discard|drop|apply)\b/i
-    const said = catalogue.filter((c) => destructive.test(c.title) && !c.isLocal)
-    expect(said.filter((c) => !c.isDangerous)).toEqual([])
+    const destructiveTitles = catalogue.filter((c) => destructive.test(c.title) && !c.isLocal)
+    expect(destructiveTitles.filter((c) => !c.isDangerous)).toEqual([])
   })
 })
 

@@ -4,14 +4,14 @@ import { computed, markRaw, ref, toRaw, watch } from 'vue'
 import { catalogue, type CommandId } from './catalogue.ts'
 import type { CommandEntry } from './command.ts'
 import { faultOf, faultsOf, KEYS_MOST, type KeyFault } from './conflicts.ts'
-import { exportKeymap, importKeymap, keptKeys, validKeys, type ChosenKeys, type Imported } from './keymap-text.ts'
+import { exportKeymap, importKeymap, storedKeys, validKeys, type ChosenKeys, type Imported } from './keymap-text.ts'
 import { isClash } from './keys.ts'
 
 const KEY = 'sluice.keymap'
 
 function stored(): ChosenKeys {
   try {
-    const read = keptKeys.safeParse(JSON.parse(localStorage.getItem(KEY) ?? '{}'))
+    const read = storedKeys.safeParse(JSON.parse(localStorage.getItem(KEY) ?? '{}'))
     return read.success ? validKeys(read.data) : {}
   } catch {
     return {} // storage may be off or hold something else: the defaults do

@@ -44,12 +44,12 @@ export interface MenuQuery {
   /** Scope and title of the current view. */
   readonly view: { readonly scope: string; readonly title: string }
   /** Reason why a command is unavailable; null if available. */
-  readonly whyOff?: (id: string) => string | null
+  readonly unavailableReason?: (id: string) => string | null
   /** Formats keys for display. */
   readonly text: (keys: string) => string
 }
 
-export function menuOf({ catalogue, keysOf, view, text, whyOff }: MenuQuery): MenuModel {
+export function menuOf({ catalogue, keysOf, view, text, unavailableReason }: MenuQuery): MenuModel {
   const groups = new Map<string, MenuModel['menus'][number]['entries']>()
   for (const { id, title, scope, group, isLocal } of catalogue) {
     if (isLocal || (scope !== 'everywhere' && scope !== view.scope)) continue
@@ -62,7 +62,7 @@ export function menuOf({ catalogue, keysOf, view, text, whyOff }: MenuQuery): Me
       id,
       title: `${shortened(title, TITLE_MOST - hint.length)}${hint}`,
       accelerator,
-      enabled: (whyOff?.(id) ?? null) === null,
+      enabled: (unavailableReason?.(id) ?? null) === null,
     })
     groups.set(name, entries)
   }

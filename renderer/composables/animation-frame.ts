@@ -7,10 +7,19 @@ const beside = new Set<() => void>()
 let handle: number | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
 let lastMs = -Infinity
+/** Number of passes in the last second from which they are dense. */
+const DENSE = 4
+/** Times of the last passes, oldest first, at most DENSE. */
+const passes: number[] = []
+
+/** True while passes follow each other quickly: several in the last second. */
+export const areFramesDense = (): boolean =>
+  passes.length === DENSE && performance.now() - (passes[0] ?? -Infinity) < 1000
 
 function run(): void {
   handle = undefined
   lastMs = performance.now()
+  if (passes.push(lastMs) > DENSE) passes.shift()
   const due = [...waiting]
   waiting.clear()
   for (const task of due) task()
@@ -23,7 +32,7 @@ export function withEachPass(listener: () => void): () => void {
   return () => beside.delete(listener)
 }
 
-function ask(): void {
+function schedule(): void {
   timer = undefined
   handle ??= requestAnimationFrame(run)
 }
@@ -33,6 +42,11 @@ function ask(): void {
  * current frame.
  */
 export const NEARLY = 0.8
+/**
+ * Additional delay of the last value of an update that waits for its interval, ms: while frames arrive, it joins one of
+ * them instead of its own paint.
+ */
+export const EXTRA_DELAY_MS = 1200
 /**
  * Fraction of the interval for which the first frame of a sample waits for those of other streams, which arrive one
  * after the other.
@@ -49,6 +63,6 @@ export function onAnimationFrame(task: () => void, gapMs = 0): void {
   if (handle !== undefined) return
   if (gapMs === 0) {
     clearTimeout(timer)
-    ask()
-  } else timer ??= setTimeout(ask, Math.max(gapMs * JOINED, lastMs + gapMs - performance.now()))
+    schedule()
+  } else timer ??= setTimeout(schedule, Math.max(gapMs * JOINED, lastMs + gapMs - performance.now()))
 }

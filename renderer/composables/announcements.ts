@@ -1,11 +1,11 @@
 /** Result of a key press that is not visible on the page: shown briefly and announced to screen readers. */
 import { ref } from 'vue'
 
-export const said = ref('')
+export const announcement = ref('')
 let timer: ReturnType<typeof setTimeout> | undefined
 
-export function say(words: string): void {
+export function announce(text: string): void {
   clearTimeout(timer)
-  said.value = words
-  timer = setTimeout(() => (said.value = ''), 4000)
+  announcement.value = text
+  timer = setTimeout(() => (announcement.value = ''), 4000)
 }

@@ -34,7 +34,7 @@ export function useReporting() {
     return [{ up: now.reporting, of: now.total, name: source.frame?.source.kind === 'LIVE' ? 'servers' : 'OSS' }]
   })
   const text = computed(() => parts.value.map((p) => `${p.up}/${p.of} ${p.name}`).join(' \u00B7 '))
-  /** Only the roles with missing servers. */
+  /** Roles with missing servers. */
   const short = computed(() =>
     parts.value
       .filter((p) => p.up < p.of)

@@ -1,5 +1,5 @@
 /**
- * Preview of a bundle, requested from the host after a pause in typing. An obsolete request is cancelled and its
+ * Preview of a bundle, requested from the host after a pause in typing. An obsolete request is canceled and its
  * response dropped. For the other level of detail only the size is requested, afterwards.
  */
 import { onScopeDispose, ref, shallowRef, watch } from 'vue'
@@ -18,18 +18,18 @@ export function useBundlePreview(input: () => ExportInput | null, revision: () =
   const sizes = shallowRef<Readonly<Partial<Record<Detail, number>>>>({})
   const notice = shallowRef<Notice | null>(null)
   /** True while a request is pending; `preview` is then for an earlier input. */
-  const isAsking = ref(false)
+  const isLoading = ref(false)
   let timer: ReturnType<typeof setTimeout> | undefined
   let abort: AbortController | null = null
 
-  async function ask(asked: ExportInput, signal: AbortSignal): Promise<void> {
+  async function load(wanted: ExportInput, signal: AbortSignal): Promise<void> {
     const { host } = connection
     if (host === null) return
     try {
-      const answer = await host.api.incidents.preview(asked, { signal })
+      const answer = await host.api.incidents.preview(wanted, { signal })
       if (signal.aborted) return
       preview.value = answer
-      sizes.value = { [asked.detail]: answer.bytes }
+      sizes.value = { [wanted.detail]: answer.bytes }
       notice.value = null
     } catch (error) {
       if (signal.aborted) return
@@ -37,12 +37,12 @@ export function useBundlePreview(input: () => ExportInput | null, revision: () =
       sizes.value = {}
       notice.value = refusal('The bundle preview failed', error)
     } finally {
-      if (!signal.aborted) isAsking.value = false
+      if (!signal.aborted) isLoading.value = false
     }
     if (signal.aborted || preview.value === null) return
-    const other: Detail = asked.detail === 'fit' ? 'all' : 'fit'
+    const other: Detail = wanted.detail === 'fit' ? 'all' : 'fit'
     try {
-      const { bytes } = await host.api.incidents.preview({ ...asked, detail: other }, { signal })
+      const { bytes } = await host.api.incidents.preview({ ...wanted, detail: other }, { signal })
       if (!signal.aborted) sizes.value = { ...sizes.value, [other]: bytes }
     } catch {
       // The size of the other option is then not shown.
@@ -52,15 +52,15 @@ export function useBundlePreview(input: () => ExportInput | null, revision: () =
     clearTimeout(timer)
     abort?.abort()
     abort = null
-    const asked = input()
-    if (asked === null || connection.host === null) {
-      isAsking.value = false
-      if (asked === null) preview.value = null
+    const wanted = input()
+    if (wanted === null || connection.host === null) {
+      isLoading.value = false
+      if (wanted === null) preview.value = null
       return
     }
-    isAsking.value = true
+    isLoading.value = true
     const { signal } = (abort = new AbortController())
-    timer = setTimeout(() => void ask(asked, signal), delayMs)
+    timer = setTimeout(() => void load(wanted, signal), delayMs)
   }
   watch(
     () => JSON.stringify([input(), revision()]),
@@ -75,5 +75,5 @@ export function useBundlePreview(input: () => ExportInput | null, revision: () =
     clearTimeout(timer)
     abort?.abort()
   })
-  return { preview, sizes, notice, isAsking, again: () => start(0) }
+  return { preview, sizes, notice, isLoading, again: () => start(0) }
 }

@@ -112,6 +112,45 @@ describe('a key', () => {
     expect([pause.mock.calls.length, edit.mock.calls.length]).toEqual([1, 1])
   })
 
+  it('Esc leaves a text field that does not handle it, but not beneath a menu', () => {
+    const cleared = vi.fn()
+    part({ 'frame.clear': cleared })
+    const field = document.body.appendChild(document.createElement('input'))
+    field.focus()
+    press('Escape', {}, field)
+    expect([document.activeElement === field, cleared.mock.calls.length]).toEqual([false, 0])
+    press('Escape')
+    expect(cleared).toHaveBeenCalledOnce()
+    field.focus()
+    const menu = document.body.appendChild(document.createElement('div'))
+    menu.setAttribute('role', 'menu')
+    press('Escape', {}, field)
+    expect(document.activeElement).toBe(field)
+    menu.remove()
+    field.remove()
+  })
+
+  it('is left to a choice that has the focus if it is an arrow', () => {
+    const stepped = vi.fn()
+    part({ 'time.back': stepped, 'time.on-10': stepped, 'time.on-minute': stepped })
+    for (const [name, value] of [
+      ['role', 'radiogroup'],
+      ['role', 'slider'],
+      ['aria-haspopup', 'menu'],
+    ] as const) {
+      const choice = document.createElement('div')
+      choice.setAttribute(name, value)
+      const inner = choice.appendChild(document.createElement('span'))
+      document.body.append(choice)
+      press('ArrowLeft', {}, inner)
+      press('ArrowRight', { shiftKey: true }, inner)
+      expect([value, stepped.mock.calls.length]).toEqual([value, 0])
+      choice.remove()
+    }
+    press('ArrowLeft')
+    expect(stepped).toHaveBeenCalledOnce()
+  })
+
   it('runs the view\u2019s command before a global one, and is passed on if a handler returns false', () => {
     const done: string[] = []
     let isMine = true
@@ -168,7 +207,7 @@ describe('presses one after the other', () => {
     expect(sort).toHaveBeenCalledOnce()
   })
 
-  it('are cancelled by Escape, and by a key that does not continue them, which is then handled itself', () => {
+  it('are canceled by Escape, and by a key that does not continue them, which is then handled itself', () => {
     begin()
     const clear = vi.fn()
     part({ 'frame.clear': clear })

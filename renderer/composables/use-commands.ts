@@ -2,14 +2,22 @@
  * Command handlers of mounted components. Keys come from the keymap; a view's commands take precedence over global
  * ones, and of two components that handle the same key the one mounted last. Single keys act only when no text is being
  * typed and no dialog or menu is open; combinations with Ctrl or Cmd always act, except that beneath a modal dialog
- * only the palette's does. A handler that returns false passes the key on. An unavailable command shows its reason
- * instead.
+ * only the palette's does. Esc leaves a text field. Arrow keys are left to a choice that has the focus. A handler that
+ * returns false passes the key on. An unavailable command shows its reason instead.
  */
 import { onScopeDispose, shallowRef } from 'vue'
-import { say } from './announcements.ts'
-import { whyOff } from '../stores/availability.ts'
+import { announce } from './announcements.ts'
+import { unavailableReason } from '../stores/availability.ts'
 import { catalogue, type CommandId } from '../commands/catalogue.ts'
-import { isModalOpen, isModifier, isPressable, isTyping, keyName, somethingFloats } from '../commands/key-press.ts'
+import {
+  isModalOpen,
+  isModifier,
+  isPressable,
+  isTyping,
+  keyName,
+  somethingFloats,
+  takesArrows,
+} from '../commands/key-press.ts'
 import { useKeymapStore } from '../commands/keymap.ts'
 
 export type Handler = (event?: KeyboardEvent) => unknown
@@ -17,8 +25,8 @@ export type Handlers = Partial<Record<CommandId, Handler>>
 
 /** Shows why a command is unavailable. @returns true if it is */
 function isHeldBack(id: CommandId): boolean {
-  const why = whyOff(id)
-  if (why !== null) say(why)
+  const why = unavailableReason(id)
+  if (why !== null) announce(why)
   return why !== null
 }
 
@@ -68,11 +76,18 @@ function candidates(presses: string): readonly [Candidates, Candidates, Candidat
   return levels
 }
 
+/** Esc leaves a text field that does not handle it, so that no field traps the keyboard. */
+function leaveField({ target }: KeyboardEvent): void {
+  if (target instanceof HTMLElement && !somethingFloats()) target.blur()
+}
+
 function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing || isModifier(event)) return
   const name = keyName(event)
+  if (name === 'Escape' && isTyping(event.target)) return leaveField(event)
   if (!name.startsWith('mod+') && (isTyping(event.target) || somethingFloats())) return
   if ((name === 'Enter' || name === 'Space') && isPressable(event.target)) return
+  if (/^(Shift\+)?Arrow/.test(name) && takesArrows(event.target)) return
   const begun = pending.value
   wait('')
   if (begun !== '' && name === 'Escape') {

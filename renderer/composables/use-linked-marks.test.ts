@@ -16,8 +16,8 @@ const mark = (text: string, where = ''): Mark => ({
 
 it('links an event to the selection by names in its text and by its place', () => {
   const selection = useSelectionStore()
-  const { tiedOf, isTied } = useLinkedMarks()
-  expect([tiedOf(mark('cap_4601 started')), isTied.value]).toEqual([null, undefined])
+  const { relationOf, isRelated } = useLinkedMarks()
+  expect([relationOf(mark('cap_4601 started')), isRelated.value]).toEqual([null, undefined])
   selection.choose('target', 'demo-OST0001')
   selection.apply({
     seq: 1,
@@ -35,13 +35,13 @@ it('links an event to the selection by names in its text and by its place', () =
     client: [],
     resource: [],
   })
-  expect(tiedOf(mark('records restored', 'demo-OST0001'))).toBe('chosen')
-  expect(tiedOf(mark('cap_4601 started by dev, ref 48'))).toBe('linked')
-  expect(tiedOf(mark('4601.hdf.u1 started I/O.'))).toBe('linked')
-  expect(tiedOf(mark('no answer in 3 s', 'oss01'))).toBe('linked')
+  expect(relationOf(mark('records restored', 'demo-OST0001'))).toBe('chosen')
+  expect(relationOf(mark('cap_4601 started by dev, ref 48'))).toBe('linked')
+  expect(relationOf(mark('4601.hdf.u1 started I/O.'))).toBe('linked')
+  expect(relationOf(mark('no answer in 3 s', 'oss01'))).toBe('linked')
   // A name inside another word does not match.
-  expect(tiedOf(mark('cap_46019 started', 'oss011'))).toBeNull()
-  expect(isTied.value?.(mark('cap_4601 stopped'))).toBe(true)
+  expect(relationOf(mark('cap_46019 started', 'oss011'))).toBeNull()
+  expect(isRelated.value?.(mark('cap_4601 stopped'))).toBe(true)
   selection.clear()
-  expect(isTied.value).toBeUndefined()
+  expect(isRelated.value).toBeUndefined()
 })

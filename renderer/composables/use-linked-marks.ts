@@ -13,7 +13,7 @@ const wordsOf = (text: string): string[] => text.split(BETWEEN).map((word) => wo
 export function useLinkedMarks() {
   const selection = useSelectionStore()
   const names = computed(() => new Set(NAMED.flatMap((kind) => [...selection.of(kind)])))
-  function tiedOf(mark: Pick<Mark, 'text' | 'where'>): SelectionRelation {
+  function relationOf(mark: Pick<Mark, 'text' | 'where'>): SelectionRelation {
     const chosen = selection.selected
     if (chosen === null) return null
     if (mark.where === chosen.id || mark.text.includes(chosen.name)) return 'chosen'
@@ -21,9 +21,9 @@ export function useLinkedMarks() {
     return isNamed ? 'linked' : null
   }
   /** A new function for each selection, so that its users are redrawn. */
-  const isTied = computed(() => {
+  const isRelated = computed(() => {
     const { size } = names.value
-    return selection.selected === null || size === 0 ? undefined : (mark: Mark) => tiedOf(mark) !== null
+    return selection.selected === null || size === 0 ? undefined : (mark: Mark) => relationOf(mark) !== null
   })
-  return { tiedOf, isTied }
+  return { relationOf, isRelated }
 }

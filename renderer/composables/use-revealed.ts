@@ -5,7 +5,7 @@
 import { computed, onScopeDispose, ref, watch, type Ref } from 'vue'
 import { afterPaint } from './after-paint.ts'
 
-/** For tests of a view that do not need the staging. */
+/** Switch for tests of a view that do not need the staging. */
 export const revealing = { atOnce: false }
 
 /**

@@ -10,7 +10,7 @@ const SHORTEST_MS = 500
 export function useSampleAge() {
   const source = useSourceStore()
   const now = useWallClock()
-  const standsStill = computed(() => source.isEmulated && source.frame?.clock.speed === 0)
+  const isClockPaused = computed(() => source.isEmulated && source.frame?.clock.speed === 0)
   const ageMs = computed(() => {
     const age = source.frame?.clock.sampleAgeMs
     if (age === null || age === undefined) return null
@@ -27,5 +27,5 @@ export function useSampleAge() {
     const intervals = ageMs.value / expectedMs.value
     return intervals >= 5 ? 'bad' : intervals >= 2 ? 'watch' : 'ok'
   })
-  return { ageMs, expectedMs, level, standsStill }
+  return { ageMs, expectedMs, level, isClockPaused }
 }

@@ -44,12 +44,12 @@ export function useSlice(options: {
   )
   watch(options.rowHeight, () => virtualizer.value.measure())
   const items = computed(() => virtualizer.value.getVirtualItems())
-  const asked = ref('')
+  const requested = ref('')
   watch(items, (now) => {
     const slice = sliceAround(now[0]?.index ?? 0, now.at(-1)?.index ?? 0)
     const name = JSON.stringify(slice)
-    if (name === asked.value) return
-    asked.value = name
+    if (name === requested.value) return
+    requested.value = name
     options.onSlice(slice)
   })
   return {

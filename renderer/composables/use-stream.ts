@@ -1,7 +1,7 @@
 /**
  * One stream of the host for the lifetime of the component.
  *
- * The stream restarts when its query, the update rate, the connection or the source on screen changes; the old frame
+ * The stream restarts when its query, the update rate, the connection or the active source changes; the old frame
  * stays until the first one of the new stream, unless it is from another source. A paused cursor that moves keeps its
  * stream: the host is sent its position, one move at a time, the newest wins; frames of adjacent samples are already
  * here (look-ahead.ts), each acknowledged on arrival. All other frames are applied once per animation frame, newest
@@ -9,20 +9,60 @@
  */
 import { useDocumentVisibility } from '@vueuse/core'
 import { computed, nextTick, onScopeDispose, ref, shallowRef, watch, type Ref, type ShallowRef } from 'vue'
+import type { Client } from '../stores/client.ts'
 import { useConnectionStore } from '../stores/connection.ts'
 import { useSettingsStore } from '../stores/settings.ts'
 import { useSourceStore } from '../stores/source.ts'
 import { useTimeStore } from '../stores/time.ts'
 import { onAnimationFrame } from './animation-frame.ts'
 import { isSamePicture, LookAhead } from './look-ahead.ts'
-import { openStream, type Frames, type Queries, type StreamName } from './streams.ts'
 
+/** Input common to all streams (contract.ts `stream`). */
+interface StreamHead {
+  readonly stream: string
+  readonly hz: number
+  readonly at: number | null
+  readonly ahead: boolean
+}
+type Procedures = Client['views'] & Pick<Client['source'], 'status'>
+type Input<F> = F extends (input: infer I, ...rest: never[]) => unknown ? Omit<NonNullable<I>, keyof StreamHead> : never
+type Frame<F> = F extends (...args: never[]) => Promise<AsyncIterable<infer T>> ? T : never
+
+/** Streams of the contract by name. */
+type StreamName = {
+  [N in keyof Procedures]: [Frame<Procedures[N]>] extends [never] ? never : N
+}[keyof Procedures]
+/** Query of each stream. */
+type Queries = { [N in StreamName]: Input<Procedures[N]> }
+/** Frame of each stream. */
+type Frames = { [N in StreamName]: Frame<Procedures[N]> }
+
+type Open<N extends StreamName> = (
+  input: StreamHead & Queries[N],
+  options: { signal: AbortSignal },
+) => Promise<AsyncIterable<Frames[N]>>
+
+/** Opens the named stream. */
+function openStream<N extends StreamName>(
+  client: Client,
+  name: N,
+  input: StreamHead & Queries[N],
+  signal: AbortSignal,
+): Promise<AsyncIterable<Frames[N]>> {
+  const procedures: Pick<Client['views'], Exclude<StreamName, 'status'>> = client.views
+  const open = name === 'status' ? client.source.status : procedures[name as Exclude<N, 'status'>]
+  // A procedure of the union takes the query of its own name, which the compiler cannot infer.
+  return (open as unknown as Open<N>)(input, { signal })
+}
+
+/** Fraction of the interval from which a frame is rendered: frames arrive slightly early or late. */
+const EARLY = 0.95
 const RESTART_MS = 30
 const AGAIN_MS = 1000
 let streams = 0
 /** Last frame of each stream by query, so that a reopened view is not empty at first. */
-const kept = new Map<StreamName, { query: string; turn: number; frame: unknown }>()
-/** Streams about the window's host; all others are about the source on screen. */
+const lastFrames = new Map<StreamName, { query: string; turn: number; frame: unknown }>()
+/** Streams about the window's host; all others are about the active source. */
 const ofHost: ReadonlySet<StreamName> = new Set(['status', 'connections', 'incidents'])
 
 export interface StreamOptions {
@@ -62,22 +102,22 @@ export function useStream<N extends StreamName>(
   }
 
   const plan = computed(() => {
-    const asked = query()
-    if (asked === null || connection.host === null || visibility.value === 'hidden') return null
+    const input = query()
+    if (input === null || connection.host === null || visibility.value === 'hidden') return null
     const isOfHost = ofHost.has(name)
     // Nothing is requested until the cursor position in the new source is known.
     if (!isOfHost && !follows() && time.isElsewhere) return null
     const hz = Math.min(settings.hz, options.maxHz ?? 10)
     const at = follows() ? null : time.at
-    const text = JSON.stringify(asked)
+    const text = JSON.stringify(input)
     const turn = isOfHost ? 0 : source.turn
     const of = isOfHost ? (name === 'status' ? source.looks : 0) : `${turn} ${source.switches}`
-    const key = JSON.stringify([asked, hz, at === null, of])
-    return { host: connection.host, query: text, key, asked, hz, at, turn }
+    const key = JSON.stringify([input, hz, at === null, of])
+    return { host: connection.host, query: text, key, input, hz, at, turn }
   })
   type Plan = NonNullable<typeof plan.value>
 
-  async function follow({ host, asked, hz, at, query: text, turn }: Plan, signal: AbortSignal): Promise<void> {
+  async function follow({ host, input, hz, at, query: text, turn }: Plan, signal: AbortSignal): Promise<void> {
     const stream = `${name}-${++streams}`
     const lookAhead = new LookAhead<Frames[N]>()
     let newest: Frames[N] | null = null
@@ -85,7 +125,7 @@ export function useStream<N extends StreamName>(
     const apply = (): void => {
       if (newest === null || signal.aborted) return
       frame.value = newest
-      kept.set(name, { query: text, turn, frame: newest })
+      lastFrames.set(name, { query: text, turn, frame: newest })
       if (options.isView) {
         time.note(newest)
         source.turned()
@@ -102,10 +142,10 @@ export function useStream<N extends StreamName>(
       onAnimationFrame(apply)
     }
     let isFirst = true
-    const frames = await openStream(host.api, name, { ...asked, stream, hz, at, ahead: at !== null }, signal)
+    const frames = await openStream(host.api, name, { ...input, stream, hz, at, ahead: at !== null }, signal)
     for await (const next of frames) {
       if (signal.aborted) return
-      // The source on screen has changed, which the status will report; this stream is for the previous one.
+      // The active source has changed, which the status will report; this stream is for the previous one.
       if (!ofHost.has(name) && source.frame !== null && (next.turn ?? turn) !== turn) continue
       if (isFirst && at !== null) followCursor(host, stream, at, step, signal)
       error.value = null
@@ -122,7 +162,7 @@ export function useStream<N extends StreamName>(
       }
       newest = next
       // The first frame, and those of a paused cursor, respond to input; others are rendered at the chosen rate.
-      onAnimationFrame(apply, at !== null || isFirst ? 0 : 850 / settings.hz)
+      onAnimationFrame(apply, at !== null || isFirst ? 0 : (1000 * EARLY) / settings.hz)
       isFirst = false
     }
   }
@@ -184,7 +224,7 @@ export function useStream<N extends StreamName>(
   }
   // Also while nothing can be requested, because the cursor is moving to another source.
   const first = query()
-  const before = kept.get(name)
+  const before = lastFrames.get(name)
   const isSame = first !== null && before?.query === JSON.stringify(first)
   if (isSame && connection.host !== null && before.turn === (ofHost.has(name) ? 0 : source.turn))
     frame.value = before.frame as Frames[N]
@@ -193,7 +233,7 @@ export function useStream<N extends StreamName>(
     () => source.switches,
     () => {
       if (ofHost.has(name)) return
-      kept.delete(name)
+      lastFrames.delete(name)
       abort?.abort()
       frame.value = null
     },

@@ -3,15 +3,10 @@
  * faster.
  */
 import { onScopeDispose, shallowRef, watch, type ShallowRef } from 'vue'
-import { NEARLY } from './animation-frame.ts'
+import { EXTRA_DELAY_MS, NEARLY } from './animation-frame.ts'
 
 /** Update interval of charts and sparklines: still readable, at a quarter of the cost of painting each frame. */
 export const THROTTLE_MS = 1000
-
-/**
- * Additional delay of the last value, ms: while more arrive, each update joins one of them instead of its own paint.
- */
-const EXTRA_DELAY_MS = 1200
 
 export function useThrottled<T>(value: () => T, intervalMs: () => number): Readonly<ShallowRef<T>> {
   const throttled = shallowRef(value()) as ShallowRef<T>

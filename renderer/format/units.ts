@@ -51,7 +51,7 @@ export const clockShift = (atMs: number): number =>
 const shown = (atMs: number | null | undefined): number | null | undefined =>
   atMs === null || atMs === undefined ? atMs : atMs + clockShift(atMs)
 
-/** Formats `14:32:07`, 24 hours. @param decimals  of the second, for samples less than one second apart. */
+/** Formats `14:32:07`, 24 hours. @param decimals  decimals of the second, for samples less than one second apart. */
 export const formatClock = (atMs: number | null | undefined, seconds = true, decimals = 0): string =>
   clockUtc(shown(atMs), seconds, decimals)
 /** Formats `Thu 19 Nov`. */

@@ -7,7 +7,7 @@ import ExplainLayer from './ExplainLayer.vue'
 let layer: VueWrapper
 const number = (id: string): HTMLElement => document.querySelector<HTMLElement>(`[data-explain="${id}"]`)!
 const words = (): string => document.querySelector('[data-testid=explained]')?.textContent ?? ''
-const said = (): string => document.querySelector('[data-testid=explained-words]')?.textContent ?? ''
+const spoken = (): string => document.querySelector('[data-testid=explained-words]')?.textContent ?? ''
 async function pointer(kind: string, el: Element, pointerType = 'mouse'): Promise<void> {
   el.dispatchEvent(new PointerEvent(kind, { bubbles: true, pointerType }))
   await vi.advanceTimersByTimeAsync(1000)
@@ -31,7 +31,7 @@ beforeEach(() => {
   }
   add('p', 'x')
   add('button', 'RPC/s', { explain: 'jobs.rpcs' })
-  add('span', 'Record', { explain: 'jobs.record' })
+  add('span', 'Token balance', { explain: 'jobs.record' })
   add('span', 'again', { explain: 'jobs.record' })
   add('span', 'cycle', { explain: 'status.cycle', explainMore: 'oss01: collect 3 ms' })
   // Without layout, elements have no boxes.
@@ -50,7 +50,7 @@ it('shows unit, formula and source on hover, and hides when the pointer leaves',
   await pointer('pointerover', number('jobs.record'))
   expect(words()).toContain('tokens')
   expect(words()).toContain('equations (8), (16), (20)')
-  expect(said()).toBe('')
+  expect(spoken()).toBe('')
   await pointer('pointerover', document.querySelector('#other')!)
   expect(words()).toBe('')
 })
@@ -71,14 +71,14 @@ it('steps through numbers with F1, each id once, without moving the focus', asyn
   const button = number('jobs.rpcs')
   button.focus()
   expect(await press('F1')).toBe(true)
-  expect(said()).toMatch(/^RPC\/s\./)
+  expect(spoken()).toMatch(/^RPC\/s\./)
   await press('F1')
-  expect(said()).toMatch(/^Record\./)
+  expect(spoken()).toMatch(/^Token balance\./)
   expect(number('jobs.record').hasAttribute('data-explained')).toBe(true)
   await press('F1')
-  expect(said()).toMatch(/^Cycle\./)
+  expect(spoken()).toMatch(/^Cycle\./)
   await press('F1', true)
-  expect(said()).toMatch(/^Record\./)
+  expect(spoken()).toMatch(/^Token balance\./)
   expect(document.activeElement).toBe(button)
 })
 

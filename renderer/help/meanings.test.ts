@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import { METRICS } from '#core/api/sandbox.ts'
 import { tileId } from '#core/api/frames.ts'
 import { clusterMeasure } from '#core/api/history.ts'
-import { columns as jobColumns } from '../views/jobs/columns.ts'
+import { jobColumns } from '../views/jobs/columns.ts'
+import { columns as ruleColumns } from '../views/rules/columns.ts'
 import { terms } from './meanings/token-terms.ts'
 import { meanings, meaningOf } from './meanings.ts'
 
@@ -17,42 +18,54 @@ const sources = Object.entries(
 const textOf = (file: string): string => sources.find((s) => s.file === file)?.text ?? ''
 /** Keys of the columns that a table lists in its own file: `{ id: 'locks', title: …`. */
 const listed = (file: string, key: 'id' | 'sort'): string[] =>
-  [...textOf(file).matchAll(new RegExp(`\\{ (?:\\.\\.\\.\\{ )?${key}: '(\\w+)', title: '([^']+)'`, 'g'))].map(
+  [...textOf(file).matchAll(new RegExp(`\\{\\s+(?:\\.\\.\\.\\{ )?${key}: '(\\w+)',\\s+title: '([^']+)'`, 'g'))].map(
     (m) => m[1] ?? '',
   )
-/** Column headers written out in a template. */
-const heads = (file: string): { id: string | undefined; head: string }[] =>
-  [...textOf(file).matchAll(/<span[^>]*role="columnheader"[^>]*?(?:data-explain="([\w.]+)")?\s*>/g)].map((m) => ({
-    id: m[1],
-    head: m[0],
-  }))
+/** Ids of the explanations of the columns that a DataTable lists in its own file; the column itself if it has none. */
+const explained = (file: string): string[] =>
+  textOf(file)
+    .split(/\bid: (?='\w+',\s+title: (?!''))/)
+    .slice(1)
+    .map((column) => /\bexplain: '([\w.]+)'/.exec(column)?.[1] ?? `${file}: ${column.split(',')[0]}`)
 
-const tokensTable = listed('views/tokens/ClientsTable.vue', 'id')
+const tokensTable = explained('views/tokens/ClientsTable.vue')
+const channelsTable = explained('views/metadata/ChannelsTable.vue')
+/** Columns of both tables of locks, without the trend, which its header describes. */
+const lockColumns = ['ResourceTable', 'LdlmPlane']
+  .flatMap((name) => listed(`views/locks/${name}.vue`, 'id'))
+  .filter((id) => id !== 'trend')
+const moversTable = [...textOf('views/history/MoversPanel.vue').matchAll(/\bexplain: '([\w.]+)'/g)].map(
+  (m) => m[1] ?? '',
+)
 const termOfColumn = new Set(terms.map((t) => t.id))
 const computedIds = [
   ...tileId.options.map((id) => `overview.${id}`),
-  ...jobColumns.map((c) => `jobs.${c.id}`),
-  ...listed('views/locks/ResourceTable.vue', 'sort').map((id) => `locks.${id}`),
-  ...listed('views/locks/LdlmPlane.vue', 'id').map((id) => `locks.${id}`),
-  ...tokensTable.map((id) => `tokens.${id === 'used' ? 'usedNow' : id}`),
+  ...jobColumns().map((c) => c.explain ?? c.id),
+  ...ruleColumns.map((c) => c.explain ?? c.id),
+  ...lockColumns.map((id) => `locks.${id}`),
+  ...tokensTable,
+  ...channelsTable,
+  ...moversTable,
   ...['cpu', 'idle', 'worst', 'reserved'].map((id) => `tokens.${id}`),
   ...METRICS.map((id) => `sandbox.${id}`),
   ...clusterMeasure.options.map((id) => `history.${id}`),
 ]
 
 it('finds the columns to check', () => {
-  expect(listed('views/locks/ResourceTable.vue', 'sort')).toHaveLength(5)
-  expect(listed('views/locks/LdlmPlane.vue', 'id')).toHaveLength(10)
+  expect(lockColumns).toHaveLength(15)
+  // Each of them names its explanation.
+  expect(textOf('views/locks/ResourceTable.vue').match(/explain: 'locks\.\w+'/g)).toHaveLength(5)
+  expect(
+    textOf('views/locks/LdlmPlane.vue').match(/explain: (?:'locks\.(?:target|node)'|`locks\.\$\{id\}`)/g),
+  ).toHaveLength(3)
   expect(tokensTable).toHaveLength(13)
-  expect(heads('views/rules/RuleList.vue')).toHaveLength(8)
-  expect(heads('views/metadata/ChannelsTable.vue')).toHaveLength(9)
+  expect(ruleColumns).toHaveLength(8)
+  expect(channelsTable).toHaveLength(9)
+  expect(moversTable).toHaveLength(3)
 })
 
 it('explains every column, tile and measure', () => {
   expect(computedIds.filter((id) => meaningOf(id) === undefined)).toEqual([])
-  for (const file of ['views/rules/RuleList.vue', 'views/metadata/ChannelsTable.vue']) {
-    expect(heads(file).filter(({ id }) => id === undefined || meaningOf(id) === undefined)).toEqual([])
-  }
 })
 
 it('has unique ids, each with unit, meaning and source', () => {
@@ -70,7 +83,7 @@ it('has no unused explanation, and no mark without one', () => {
     ...[...text.matchAll(/'((?:overview|locks|sandbox)\.\w+)'/g)].map((m) => m[1] ?? ''),
   ])
   const termIds = sources.flatMap(({ text }) => [
-    ...[...text.matchAll(/<TermWord id="(\w+)"/g)].map((m) => m[1] ?? ''),
+    ...[...text.matchAll(/<TermLabel id="(\w+)"/g)].map((m) => m[1] ?? ''),
     ...[...text.matchAll(/term: '(\w+)'/g)].map((m) => m[1] ?? ''),
     ...[...text.matchAll(/termIds = \[([^\]]+)\]/g)].flatMap((m) =>
       [...(m[1] ?? '').matchAll(/'(\w+)'/g)].map((t) => t[1] ?? ''),
@@ -109,7 +122,7 @@ it('explains the legend of every chart, the columns of claims, and the reach of 
   expect(bare.filter(({ file }) => !inParts.includes(file))).toEqual([])
   const idsIn = (file: string): string[] =>
     [...textOf(file).matchAll(/data-explain="([\w.]+)"/g)].map((m) => m[1] ?? '')
-  expect(idsIn('views/papers/ClaimsTable.vue')).toHaveLength(5)
+  expect(idsIn('views/papers/ClaimsTable.vue')).toHaveLength(7)
   expect(idsIn('views/rules/review/ReviewSummary.vue')).toHaveLength(4)
   for (const id of [...idsIn('views/papers/ClaimsTable.vue'), ...idsIn('views/rules/review/ReviewSummary.vue')]) {
     expect(meaningOf(id)?.formula, id).toBeDefined()

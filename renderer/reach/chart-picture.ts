@@ -2,6 +2,7 @@
  * Chart as an image with its provenance: title, chart, legend, and a strip with source, instant, seed and version, so
  * that it cannot be mistaken for another source.
  */
+import { chartSvg } from '../charts/use-sheet.ts'
 import { palette } from '../theme/palette.ts'
 
 const PAD = 12
@@ -71,7 +72,7 @@ async function sheetsOf(chart: Element): Promise<{ image: CanvasImageSource; box
 /** @returns null if a chart consists only of text. */
 export async function chartPicture(
   chart: Element,
-  words: { readonly title: string; readonly strip: string },
+  labels: { readonly title: string; readonly strip: string },
 ): Promise<HTMLCanvasElement | null> {
   const sheets = await sheetsOf(chart)
   const box = chart.getBoundingClientRect()
@@ -94,7 +95,7 @@ export async function chartPicture(
   context.textBaseline = 'middle'
   context.fillStyle = p['text-1']
   context.font = `600 12px ${p['font-ui']}`
-  context.fillText(words.title, PAD, TITLE_PX / 2, width - 2 * PAD)
+  context.fillText(labels.title, PAD, TITLE_PX / 2, width - 2 * PAD)
   for (const { image, box: at } of sheets)
     context.drawImage(image, PAD + at.left - box.left, TITLE_PX + at.top - box.top, at.width, at.height)
   context.font = `11px ${p['font-ui']}`
@@ -109,6 +110,45 @@ export async function chartPicture(
   context.fillStyle = p['bg-raised']
   context.fillRect(0, height - STRIP_PX, width, STRIP_PX)
   context.fillStyle = p['text-1']
-  context.fillText(words.strip, PAD, height - STRIP_PX / 2, width - 2 * PAD)
+  context.fillText(labels.strip, PAD, height - STRIP_PX / 2, width - 2 * PAD)
   return canvas
+}
+
+const escapeXml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+/**
+ * The same as SVG: title, chart, legend and strip as text.
+ *
+ * @returns null if a chart is not drawn as a picture.
+ */
+export function chartVector(chart: Element, words: { readonly title: string; readonly strip: string }): string | null {
+  const svg = chart instanceof SVGElement ? chart : chart.querySelector<SVGElement>('svg')
+  const drawn = chartSvg(chart) ?? (svg === null ? null : inked(svg))
+  const box = chart.getBoundingClientRect()
+  if (drawn === null || box.width === 0) return null
+  const p = palette.value
+  const legend = legendOf(chart.closest('.panel, .one, section'))
+  const width = Math.max(480, Math.ceil(box.width) + 2 * PAD)
+  const perLine = Math.max(1, Math.floor((width - 2 * PAD) / 170))
+  const chartPx = Math.ceil(box.height)
+  const height = TITLE_PX + chartPx + Math.ceil(legend.length / perLine) * LINE_PX + PAD + STRIP_PX
+  const label = (x: number, y: number, color: string, text: string, style = ''): string =>
+    `<text x="${x}" y="${y}" dominant-baseline="central" fill="${escapeXml(color)}"${style}>${escapeXml(text)}</text>`
+  const items = legend.map(({ text, ink }, i) => {
+    const x = PAD + (i % perLine) * 170
+    const y = TITLE_PX + chartPx + PAD / 2 + (Math.floor(i / perLine) + 0.5) * LINE_PX
+    return `<rect x="${x}" y="${y - 4}" width="8" height="8" fill="${escapeXml(ink)}"/>${label(x + 13, y, p['text-2'], text)}`
+  })
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="${escapeXml(p['font-ui'])}" font-size="11">`,
+    `<rect width="${width}" height="${height}" fill="${escapeXml(p['bg-surface'])}"/>`,
+    label(PAD, TITLE_PX / 2, p['text-1'], words.title, ' font-size="12" font-weight="600"'),
+    `<g transform="translate(${PAD} ${TITLE_PX})">${drawn}</g>`,
+    ...items,
+    `<rect y="${height - STRIP_PX}" width="${width}" height="${STRIP_PX}" fill="${escapeXml(p['bg-raised'])}"/>`,
+    label(PAD, height - STRIP_PX / 2, p['text-1'], words.strip),
+    '</svg>',
+    '',
+  ].join('\n')
 }

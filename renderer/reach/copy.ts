@@ -23,22 +23,22 @@ export async function copyText(text: string): Promise<Copied> {
   }
 }
 
-const blobOf = (canvas: HTMLCanvasElement): Promise<Blob | null> =>
+export const pngOf = (canvas: HTMLCanvasElement): Promise<Blob | null> =>
   new Promise((resolve) => canvas.toBlob(resolve, 'image/png'))
 
 /** In the desktop shell a page has no clipboard or download access: the operator chooses a file. */
-async function save(blob: Blob, name: string): Promise<Copied> {
+export async function saveBlob(blob: Blob, name: string): Promise<Copied> {
   const { kind } = await useShellStore().save(name, blob)
   return kind === 'saved' || kind === 'downloaded' ? 'saved' : 'refused'
 }
 
 export async function copyPicture(canvas: HTMLCanvasElement, name: string): Promise<Copied> {
-  const blob = await blobOf(canvas)
+  const blob = await pngOf(canvas)
   if (blob === null) return 'refused'
   try {
     await navigator.clipboard.write([new ClipboardItem({ 'image/png': blob })])
     return 'copied'
   } catch {
-    return save(blob, name)
+    return saveBlob(blob, name)
   }
 }

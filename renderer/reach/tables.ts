@@ -1,7 +1,10 @@
 /**
- * Tables as the keyboard sees them, read from the page: tables, rows, the targeted row and its cells. Lists with other
- * markup use `data-table` and `data-row`; a sortable header has its letter in `data-sort-key`.
+ * Tables as the keyboard sees them, read from the page: tables, rows, the targeted row and its cells. A DataTable moves,
+ * sorts and copies by its handle. Lists with other markup use `data-table` and `data-row`; a sortable header has its
+ * letter in `data-sort-key`.
  */
+import { tableHandleOf } from '../composables/table-handles.ts'
+import { plainFigure } from '../format/table-text.ts'
 import { closestTarget, keyTargets, focusedElement, pointedElement } from './key-target.ts'
 
 export const TABLE = '[role="table"], [role="grid"], [role="tree"], table, [data-table]'
@@ -40,13 +43,7 @@ export function targetRow(table: Element): HTMLElement | null {
   return (keyTargets()[0] === pointedElement() ? (pointed ?? chosen) : (chosen ?? pointed)) ?? null
 }
 
-/** Text of a cell for pasting: one line, digits without thin spaces, ASCII minus. */
-export const plainFigure = (text: string): string =>
-  text
-    .replaceAll(/(?<=\d)[\u2009\u202F](?=\d)/g, '')
-    .replaceAll('\u2212', '-')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+export { plainFigure }
 const textOf = (cell: Element): string => {
   const copy = cell.cloneNode(true) as Element
   for (const hidden of copy.querySelectorAll('[aria-hidden="true"], button, .sr')) {
@@ -57,8 +54,13 @@ const textOf = (cell: Element): string => {
 const cellsOf = (row: Element, selector: string): string[] =>
   [...row.querySelectorAll(selector)].filter((cell) => cell.closest(ROW) === row).map(textOf)
 
+/** Multi-selected rows as tab-separated text with a header line; null if there are none. */
+export const selectionText = (table: Element): string | null => tableHandleOf(table)?.selectionText() ?? null
+
 /** A row as tab-separated text with a header line, if the table has headers. */
 export function rowText(table: Element, row: Element): string {
+  const own = tableHandleOf(table)?.rowText(row)
+  if (typeof own === 'string') return own
   const cells = cellsOf(row, CELL)
   const headRow = [...table.querySelectorAll(ROW)].find(isHead)
   const heads = headRow ? cellsOf(headRow, HEAD) : []
@@ -66,23 +68,23 @@ export function rowText(table: Element, row: Element): string {
   return heads.length === cells.length && heads.length > 0 ? `${heads.join('\t')}\n${line}\n` : `${line}\n`
 }
 
-/** Clicks the header for a sort letter. @returns true if the table has one */
+/** Sorts by the column with a letter, as a click on its header does. @returns true if the table has one */
 export function sortByKey(table: Element, key: string): boolean {
+  const handle = tableHandleOf(table)
+  if (handle) return handle.sortByKey(key)
   const head = table.querySelector<HTMLElement>(`[data-sort-key~="${key}"]`)
   head?.click()
   return head !== null
 }
 
-/**
- * Moves the row mark of a table without its own selection, and clicks the row if that selects it. A grid has a cursor
- * of its own, moved by arrow keys.
- */
+/** Moves the row mark of a table without its own selection, and clicks the row if that selects it. */
 export function stepRow(table: Element, by: 1 | -1): boolean {
   const rows = rowsOf(table)
   if (rows.length === 0) return false
-  if (table.getAttribute('role') === 'grid') {
-    const key = by === 1 ? 'ArrowDown' : 'ArrowUp'
-    return !table.dispatchEvent(new KeyboardEvent('keydown', { key, cancelable: true }))
+  const handle = tableHandleOf(table)
+  if (handle) {
+    handle.move(by)
+    return true
   }
   const meant = targetRow(table)
   const at = meant === null ? -1 : rows.indexOf(meant)

@@ -2,7 +2,8 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
 import type { Level, Notice } from '#core/api/frames.ts'
-import type { Alert, AlertRule, AlertRuleFace } from '#core/api/incidents.ts'
+import type { Alert, AlertRule, AlertRuleView } from '#core/api/incidents.ts'
+import { levelNames } from '../format/level-names.ts'
 import { plainText } from '../format/plain-text.ts'
 import { plural } from '../format/units.ts'
 import { useConnectionStore } from './connection.ts'
@@ -10,13 +11,7 @@ import { noHost, refusal } from './refusal.ts'
 import { useSourceStore } from './source.ts'
 
 const GRAVITY: readonly Level[] = ['bad', 'watch', 'unknown', 'idle', 'ok']
-export const levelWords: Readonly<Record<Level, string>> = {
-  bad: 'bad',
-  watch: 'watch',
-  ok: 'ok',
-  idle: 'over',
-  unknown: 'unknown',
-}
+export const levelLabels: Readonly<Record<Level, string>> = { ...levelNames, idle: 'ended' }
 const NO_RULES = 'The alert rules were not loaded'
 const NOT_SET = 'The alert rule was not changed'
 
@@ -29,21 +24,21 @@ export const useAlertsStore = defineStore('alerts', () => {
       (a, b) => Number(a.endMs !== null) - Number(b.endMs !== null) || b.fromMs - a.fromMs,
     ),
   )
-  const goingOn = computed(() => alerts.value.filter(({ endMs }) => endMs === null))
+  const active = computed(() => alerts.value.filter(({ endMs }) => endMs === null))
   /** Highest level of the active alerts; null if there are none. */
   const level = computed<Level | null>(
-    () => GRAVITY.find((l) => goingOn.value.some((alert) => alert.level === l)) ?? null,
+    () => GRAVITY.find((l) => active.value.some((alert) => alert.level === l)) ?? null,
   )
 
   /** Announcement for screen readers; made once per alert. */
-  const said = ref('')
+  const announcement = ref('')
   let known: { readonly of: string; readonly ids: ReadonlySet<string> } | null = null
   watch(
     () => source.frame,
     (frame) => {
       if (frame === null) return
       const of = `${frame.source.cluster} ${source.switches}`
-      const fresh = known?.of === of ? goingOn.value.filter(({ id }) => known?.ids.has(id) === false) : []
+      const fresh = known?.of === of ? active.value.filter(({ id }) => known?.ids.has(id) === false) : []
       // The source reports its newest twenty alerts: older ids are dropped here, too.
       const ids = new Set(alerts.value.map(({ id }) => id))
       known = { of, ids }
@@ -51,13 +46,13 @@ export const useAlertsStore = defineStore('alerts', () => {
       if (first === undefined) return
       const where = first.where === '' ? '' : `, ${first.where}`
       const more = fresh.length > 1 ? `, and ${plural(fresh.length - 1, 'more alert')}` : ''
-      said.value = plainText(`Alert, ${levelWords[first.level]}: ${first.text}${where}${more}`)
+      announcement.value = plainText(`Alert, ${levelLabels[first.level]}: ${first.text}${where}${more}`)
     },
     { immediate: true },
   )
 
   const isRulesOpen = ref(false)
-  const rules = shallowRef<readonly AlertRuleFace[] | null>(null)
+  const rules = shallowRef<readonly AlertRuleView[] | null>(null)
   const notice = shallowRef<Notice | null>(null)
   /** Refusals of rules by kind. */
   const faults = shallowRef<Readonly<Partial<Record<AlertRule['kind'], Notice>>>>({})
@@ -76,21 +71,21 @@ export const useAlertsStore = defineStore('alerts', () => {
   }
   /** If the host refuses a rule, it stays as it was and its row shows the reason. */
   async function setRule(rule: AlertRule): Promise<boolean> {
-    const say = (fault?: Notice): void => {
+    const setFault = (fault?: Notice): void => {
       const { [rule.kind]: _, ...others } = faults.value
       faults.value = fault === undefined ? others : { ...others, [rule.kind]: fault }
     }
     if (connection.host === null) {
-      say(noHost(NOT_SET))
+      setFault(noHost(NOT_SET))
       return false
     }
     try {
       await connection.host.api.incidents.setAlertRule(rule)
-      rules.value = rules.value?.map((face) => (face.kind === rule.kind ? { ...face, ...rule } : face)) ?? null
-      say()
+      rules.value = rules.value?.map((one) => (one.kind === rule.kind ? { ...one, ...rule } : one)) ?? null
+      setFault()
       return true
     } catch (error) {
-      say(refusal(NOT_SET, error))
+      setFault(refusal(NOT_SET, error))
       return false
     }
   }
@@ -99,5 +94,5 @@ export const useAlertsStore = defineStore('alerts', () => {
     faults.value = {}
     void loadRules()
   }
-  return { alerts, goingOn, level, said, isRulesOpen, rules, notice, faults, loadRules, setRule, openRules }
+  return { alerts, active, level, announcement, isRulesOpen, rules, notice, faults, loadRules, setRule, openRules }
 })

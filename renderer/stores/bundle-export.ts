@@ -42,7 +42,7 @@ export const useBundleExportStore = defineStore('bundle-export', () => {
       else return event
     }
     if (signal.aborted) return { kind: 'cancelled' }
-    const why = 'the host ended the export early'
+    const why = 'the Sluice host ended the export early'
     const next = 'Export again; the partial file was discarded.'
     return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_WRITTEN, why, unaffected: UNAFFECTED, next }, input }
   }

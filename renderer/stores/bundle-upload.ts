@@ -47,12 +47,12 @@ export const useBundleUploadStore = defineStore('bundle-upload', () => {
   let abort: AbortController | null = null
   let queue: { file: File; name: string }[] = []
 
-  const say = (fault: UploadFault): void => void (faults.value = [...faults.value, fault].slice(-8))
+  const report = (fault: UploadFault): void => void (faults.value = [...faults.value, fault].slice(-8))
   const dismiss = (fault: UploadFault): void => void (faults.value = faults.value.filter((f) => f !== fault))
 
   async function send(file: File, name: string, signal: AbortSignal): Promise<void> {
     const { host } = connection
-    if (host === null) return say({ name, notice: noHost(notTaken(fileName(name))), file })
+    if (host === null) return report({ name, notice: noHost(notTaken(fileName(name))), file })
     const upload = crypto.randomUUID()
     try {
       for (let at = 0; at < file.size; at += PART_BYTES) {
@@ -65,7 +65,7 @@ export const useBundleUploadStore = defineStore('bundle-upload', () => {
       }
       taken.value = [...taken.value, name]
     } catch (error) {
-      if (!signal.aborted) say({ name, notice: refusal(notTaken(fileName(name)), error), file })
+      if (!signal.aborted) report({ name, notice: refusal(notTaken(fileName(name)), error), file })
     }
   }
   async function drain(): Promise<void> {
@@ -85,7 +85,7 @@ export const useBundleUploadStore = defineStore('bundle-upload', () => {
     faults.value = []
     for (const file of files) {
       const notice = faultOf(file)
-      if (notice !== null) say({ name: file.name, notice, file: null })
+      if (notice !== null) report({ name: file.name, notice, file: null })
       else queue.push({ file, name: nameFor(file.name) })
     }
     return drain()

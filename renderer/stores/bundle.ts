@@ -24,7 +24,7 @@ export const useBundleStore = defineStore('bundle', () => {
   const detail = ref<Detail>('fit')
   const leaveOut = shallowRef<ReadonlySet<MemberGroup>>(new Set())
   /** Range set by the operator; null: that of the incident, or the current window. */
-  const ownSpan = shallowRef<Span | null>(null)
+  const chosenSpan = shallowRef<Span | null>(null)
   const windowSpan = shallowRef<Span | null>(null)
   /** Fault of the range as typed; empty if valid. */
   const spanFault = ref('')
@@ -35,7 +35,7 @@ export const useBundleStore = defineStore('bundle', () => {
     redact.value = true
     detail.value = 'fit'
     leaveOut.value = new Set()
-    ownSpan.value = null
+    chosenSpan.value = null
     isPreviewOpen.value = false
   }
   /** Sets the current incident; null: none. */
@@ -59,11 +59,11 @@ export const useBundleStore = defineStore('bundle', () => {
     const at = subject.value
     return at === null ? windowSpan.value : { fromMs: at.fromMs, toMs: at.toMs }
   })
-  const span = computed(() => ownSpan.value ?? usualSpan.value)
+  const span = computed(() => chosenSpan.value ?? usualSpan.value)
   function setSpan(next: Span): void {
     const usual = usualSpan.value
     const isUsual = usual !== null && next.fromMs === usual.fromMs && next.toMs === usual.toMs
-    ownSpan.value = isUsual ? null : next
+    chosenSpan.value = isUsual ? null : next
   }
   function leave(group: MemberGroup, isOut: boolean): void {
     const next = new Set(leaveOut.value)
@@ -92,7 +92,7 @@ export const useBundleStore = defineStore('bundle', () => {
     redact,
     detail,
     leaveOut,
-    ownSpan,
+    chosenSpan,
     usualSpan,
     span,
     spanFault,

@@ -37,7 +37,11 @@ export const useBundlesStore = defineStore('bundles', () => {
   const fetching = shallowRef<{ readonly name: string; readonly bytes: number } | null>(null)
   let [checking, fetched]: (AbortController | null)[] = [null, null]
 
-  async function ask(name: string, what: string, verb: (api: Client['incidents']) => Promise<void>): Promise<boolean> {
+  async function request(
+    name: string,
+    what: string,
+    verb: (api: Client['incidents']) => Promise<void>,
+  ): Promise<boolean> {
     if (busy.value !== '') return false
     if (connection.host === null) {
       notice.value = noHost(what)
@@ -56,23 +60,23 @@ export const useBundlesStore = defineStore('bundles', () => {
     }
   }
   const open = (name: string): Promise<boolean> =>
-    ask(`open ${name}`, 'The bundle was not opened', (api) => api.open({ name }))
+    request(`open ${name}`, 'The bundle was not opened', (api) => api.open({ name }))
   const remove = (name: string): Promise<boolean> =>
-    ask(`remove ${name}`, 'The bundle was not removed', (api) => api.removeBundle({ name }))
+    request(`remove ${name}`, 'The bundle was not removed', (api) => api.removeBundle({ name }))
 
   /** Reads and hashes every member again. */
   async function verify(name: string): Promise<void> {
     checking?.abort()
     const { signal } = (checking = new AbortController())
-    const say = (more: Partial<Check>): void => {
+    const update = (more: Partial<Check>): void => {
       if (!signal.aborted) check.value = { name, verdict: null, notice: null, ...more }
     }
-    say({})
-    if (connection.host === null) return say({ notice: noHost(NOT_VERIFIED) })
+    update({})
+    if (connection.host === null) return update({ notice: noHost(NOT_VERIFIED) })
     try {
-      say({ verdict: await connection.host.api.incidents.verify({ name }, { signal }) })
+      update({ verdict: await connection.host.api.incidents.verify({ name }, { signal }) })
     } catch (error) {
-      say({ notice: refusal(NOT_VERIFIED, error) })
+      update({ notice: refusal(NOT_VERIFIED, error) })
     }
   }
   function closeCheck(): void {
@@ -92,15 +96,15 @@ export const useBundlesStore = defineStore('bundles', () => {
     try {
       const parts: Blob[] = []
       let bytes = 0
-      let isWhole = false
+      let isComplete = false
       for await (const part of await connection.host.api.incidents.read({ name }, { signal })) {
         if (signal.aborted) return
         parts.push(new Blob([bytesOf(part.base64)]))
         fetching.value = { name, bytes: (bytes += parts.at(-1)?.size ?? 0) }
-        isWhole = part.isLast
+        isComplete = part.isLast
       }
       if (signal.aborted) return
-      if (!isWhole) throw new Error('the host ended the download early')
+      if (!isComplete) throw new Error('the Sluice host ended the download early')
       const saved = await shell.save(fileName(name), new Blob(parts, { type: 'application/zip' }))
       notice.value = saved.kind === 'failed' ? saved.notice : null
     } catch (error) {

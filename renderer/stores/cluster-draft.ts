@@ -23,7 +23,7 @@ export interface ServerCheck {
   /** Reason why the check failed to run. */
   readonly notice: Notice | null
 }
-export const stepNames = ['Address', 'Host key', 'Checklist', 'Discovery', 'Cost'] as const
+export const stepNames = ['Address', 'Host key', 'Checklist', 'Discovery', 'Overhead'] as const
 /** Parallel checks: as many new connections as a bastion accepts. */
 const AT_ONCE = 4
 
@@ -41,9 +41,9 @@ export const isRefused = ({ verdict, isOpen }: ShownKey): boolean =>
   verdict !== 'match' && (!isOpen || !['unknown', 'other-type'].includes(verdict))
 const isSame = (a: ShownKey, b: ShownKey): boolean => a.host === b.host && a.port === b.port && a.type === b.type
 
-/** A step that was cancelled is marked as skipped. */
+/** A step that was canceled is marked as skipped. */
 const ended = (step: CheckStep): CheckStep =>
-  step.state === 'now' ? { ...step, state: 'skipped', detail: 'cancelled' } : step
+  step.state === 'now' ? { ...step, state: 'skipped', detail: 'canceled' } : step
 
 function withEvent(check: ServerCheck, event: CheckEvent): ServerCheck {
   switch (event.kind) {
@@ -74,7 +74,7 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   const checks = shallowRef<ReadonlyMap<string, ServerCheck>>(new Map())
   const notice = shallowRef<Notice | null>(null)
   const isSaving = ref(false)
-  /** True after the operator cancelled all checks, until one is started. */
+  /** True after the operator canceled all checks, until one is started. */
   const wasCancelled = ref(false)
   /** Name under which it was saved. */
   const saved = ref('')
@@ -101,7 +101,7 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   function edit(patch: Partial<ClusterFields>): void {
     typed.value = new Map(typed.value).set(replaces.value, { ...fields.value, ...patch })
   }
-  /** Incremented when all checks are cancelled, so that queued servers are dropped. */
+  /** Incremented when all checks are canceled, so that queued servers are dropped. */
   let round = 0
   function stop(): void {
     round++

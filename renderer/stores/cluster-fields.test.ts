@@ -12,7 +12,7 @@ it('defaults to PROD and read-only, with empty fields from ~/.ssh/config', () =>
     safeMode: 'read-only',
     allowRoot: false,
     intervalMs: 1000,
-    maxRate: 1000,
+    maxRate: null,
     off: [],
     servers: ['altair-mgs', 'oss01', 'oss02'].map((host) => ({ ...one, host })),
   })
@@ -46,6 +46,7 @@ it('changes only edited fields: servers keep their own values', () => {
     allowRoot: true,
     intervalMs: 2000,
     maxRate: 700,
+    coreShare: 0.05,
     off: ['ldlm'],
     servers: [
       { ...one, name: 'first', host: '127.0.0.1', port: 2201, user: 'root', identity: '/k1', roles: ['oss'] },
@@ -54,6 +55,8 @@ it('changes only edited fields: servers keep their own values', () => {
     ],
   }
   expect(inputOf(fieldsOf(before), before)).toEqual(before)
+  const unknown = { ...before, maxRate: null }
+  expect(inputOf(fieldsOf(unknown), unknown)).toEqual(unknown)
   const changed = serversOf({ ...fieldsOf(before), identity: '/k3' }, before)
   expect(changed.map((s) => [s.name, s.port, s.user, s.identity])).toEqual([
     ['first', 2201, 'root', '/k3'],

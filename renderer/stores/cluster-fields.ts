@@ -1,5 +1,5 @@
 /** Form fields of a cluster, their validation and conversion. Pure. */
-import type { ClusterInput, ProbeId, SafeMode, ServerInput } from '#core/api/clusters.ts'
+import { OST_RATE_MAX, type ClusterInput, type ProbeId, type SafeMode, type ServerInput } from '#core/api/clusters.ts'
 import { expandHosts } from './host-ranges.ts'
 
 export interface ClusterFields {
@@ -17,6 +17,7 @@ export interface ClusterFields {
   readonly jump: string
   /** Seconds. */
   readonly interval: string
+  /** Token rate T of one OST, RPC/s; empty: unknown. */
   readonly maxRate: string
   readonly safeMode: SafeMode
   /** Kept as is: the form does not change it. */
@@ -38,7 +39,7 @@ export const emptyFields: ClusterFields = {
   identity: '',
   jump: '',
   interval: '1',
-  maxRate: '1000',
+  maxRate: '',
   safeMode: 'read-only',
   allowRoot: false,
   off: [],
@@ -76,14 +77,18 @@ export function fieldsOf(input: ClusterInput): ClusterFields {
     identity: shared(servers.map((s) => s.identity)),
     jump: shared(servers.map((s) => jumpText(s.jump))),
     interval: String(input.intervalMs / 1000),
-    maxRate: String(input.maxRate),
+    maxRate: input.maxRate === null ? '' : String(input.maxRate),
   }
 }
 
 const isBetween = (text: string, low: number, high: number, form = /^\d+$/): boolean =>
   form.test(text) && Number(text) >= low && Number(text) <= high
 
-/** @param names  of other clusters. */
+/** Fault of a token rate as typed; empty is none. */
+export const rateFaultOf = (text: string): string | undefined =>
+  text === '' || isBetween(text, 1, OST_RATE_MAX) ? undefined : `A whole number from 1 to ${OST_RATE_MAX}.`
+
+/** @param names  names of the other clusters. */
 export function faultsOf(fields: ClusterFields, names: readonly string[]): Partial<Record<FieldName, string>> {
   const found: Partial<Record<FieldName, string>> = {}
   const { name, hosts, user, port, interval, maxRate } = fields
@@ -101,7 +106,8 @@ export function faultsOf(fields: ClusterFields, names: readonly string[]): Parti
   if (user !== '' && !/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(user)) found.user = 'Not a valid login name.'
   if (port !== '' && !isBetween(port, 1, 65535)) found.port = 'A port is a number from 1 to 65535.'
   if (!isBetween(interval, 0.2, 60, /^\d+(\.\d+)?$/)) found.interval = 'From 0.2 to 60 seconds.'
-  if (!isBetween(maxRate, 1, 999_999)) found.maxRate = 'A whole number from 1 to 999999.'
+  const rateFault = rateFaultOf(maxRate)
+  if (rateFault !== undefined) found.maxRate = rateFault
   return found
 }
 
@@ -148,7 +154,9 @@ export const inputOf = (fields: ClusterFields, before: ClusterInput | null): Clu
   off: [...fields.off],
   servers: serversOf(fields, before),
   intervalMs: Math.round(Number(fields.interval) * 1000),
-  maxRate: Number(fields.maxRate),
+  maxRate: fields.maxRate === '' ? null : Number(fields.maxRate),
+  // Not in the form.
+  ...(before?.coreShare === undefined ? {} : { coreShare: before.coreShare }),
 })
 
 /** Suggests a name from the common part of the hosts: `cetus-mgs` -> `cetus`. */

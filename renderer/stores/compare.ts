@@ -11,8 +11,13 @@ export const useCompareStore = defineStore('compare', () => {
   function pin(): void {
     aMs.value = time.atMs
   }
+  /** Sets A to one instant and the cursor, B, to another. */
+  function range(fromMs: number, toMs: number): void {
+    aMs.value = fromMs
+    time.goToTime(toMs)
+  }
   function clear(): void {
     aMs.value = null
   }
-  return { aMs, isOn, pin, clear }
+  return { aMs, isOn, pin, range, clear }
 })

@@ -7,6 +7,7 @@ import { computed, ref, shallowRef } from 'vue'
 import type { ClusterCard, ConnectionsFrame, ProbeId, SafeMode, ShownKey } from '#core/api/clusters.ts'
 import type { Notice } from '#core/api/frames.ts'
 import type { NodeEnd } from '#core/api/rule-edits.ts'
+import type { GalleryEntry } from '#core/api/sandbox.ts'
 import type { Client } from './client.ts'
 import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
@@ -35,7 +36,7 @@ export const useConnectionsStore = defineStore('connections', () => {
   const byName = (name: string): ClusterCard | null => clusters.value.find((c) => c.name === name) ?? null
   const onScreen = computed(() => clusters.value.find((c) => c.onScreen) ?? null)
   const selected = computed(() => byName(chosen.value) ?? onScreen.value ?? clusters.value[0] ?? null)
-  const asks = computed(() => frame.value?.asks ?? [])
+  const prompts = computed(() => frame.value?.asks ?? [])
 
   function apply(next: ConnectionsFrame): void {
     frame.value = next
@@ -46,7 +47,7 @@ export const useConnectionsStore = defineStore('connections', () => {
     const next = clusters.value[Math.max(0, Math.min(clusters.value.length - 1, at + by))]
     if (next) chosen.value = next.name
   }
-  function say(name: string, notice: Notice | null): void {
+  function setNotice(name: string, notice: Notice | null): void {
     const next = new Map(notices.value)
     if (notice === null) next.delete(name)
     else next.set(name, notice)
@@ -58,7 +59,7 @@ export const useConnectionsStore = defineStore('connections', () => {
    *
    * @param what  failure text.
    */
-  async function ask(
+  async function request(
     name: string,
     verb: string,
     what: string,
@@ -67,16 +68,16 @@ export const useConnectionsStore = defineStore('connections', () => {
     const key = `${verb} ${name}`
     if (busy.value.has(key)) return false
     if (connection.host === null) {
-      say(name, noHost(what))
+      setNotice(name, noHost(what))
       return false
     }
     busy.value = new Set([...busy.value, key])
     try {
       await act(connection.host.api)
-      say(name, null)
+      setNotice(name, null)
       return true
     } catch (error) {
-      say(name, refusal(what, error))
+      setNotice(name, refusal(what, error))
       return false
     } finally {
       busy.value = new Set([...busy.value].filter((other) => other !== key))
@@ -85,38 +86,61 @@ export const useConnectionsStore = defineStore('connections', () => {
   const isBusy = (verb: string, name: string): boolean => busy.value.has(`${verb} ${name}`)
 
   const connect = (name: string): Promise<boolean> =>
-    ask(name, 'connect', `${name} was not connected`, (api) => api.clusters.connect({ name }))
+    request(name, 'connect', `${name} was not connected`, (api) => api.clusters.connect({ name }))
   const disconnect = (name: string): Promise<boolean> =>
-    ask(name, 'disconnect', `${name} was not disconnected`, (api) => api.clusters.disconnect({ name }))
+    request(name, 'disconnect', `${name} was not disconnected`, (api) => api.clusters.disconnect({ name }))
   /** Switches to the cluster, connecting it first if necessary. */
   async function show(card: ClusterCard): Promise<boolean> {
     const { name, kind, state } = card
     if (kind === 'LIVE' && (state === 'idle' || state === 'failed') && !(await connect(name))) return false
-    return ask(name, 'show', `Could not switch to ${name}`, (api) =>
+    return request(name, 'show', `Could not switch to ${name}`, (api) =>
       api.clusters.show({ name: kind === 'EMULATED' ? null : name }),
     )
   }
+  /**
+   * Plays a scenario on the emulator from its beginning, and switches to it.
+   *
+   * @returns  the refusal; null when it plays.
+   */
+  async function play(entry: GalleryEntry): Promise<Notice | null> {
+    const what = `${entry.title} was not started`
+    if (connection.host === null) return noHost(what)
+    if (isBusy('play', '')) return null
+    busy.value = new Set([...busy.value, 'play '])
+    try {
+      await connection.host.api.clusters.play({ scenario: entry.id })
+      return null
+    } catch (error) {
+      return refusal(what, error)
+    } finally {
+      busy.value = new Set([...busy.value].filter((other) => other !== 'play '))
+    }
+  }
   const setProbe = (name: string, probe: ProbeId, on: boolean): Promise<boolean> =>
-    ask(name, `probe ${probe}`, `The probe ${probe} was not changed`, (api) =>
+    request(name, `probe ${probe}`, `The probe ${probe} was not changed`, (api) =>
       api.clusters.setProbe({ name, probe, on }),
     )
   const setSafeMode = (name: string, safeMode: SafeMode): Promise<boolean> =>
-    ask(name, 'safe mode', `The safe mode of ${name} was not changed`, (api) =>
+    request(name, 'safe mode', `The safe mode of ${name} was not changed`, (api) =>
       api.clusters.setSafeMode({ name, safeMode }),
     )
+  const setMaxRate = (name: string, maxRate: number | null): Promise<boolean> =>
+    request(name, 'token rate', `The token rate of ${name} was not changed`, (api) =>
+      api.clusters.setMaxRate({ name, maxRate }),
+    )
   const setAllowRoot = (name: string, allow: boolean, typed = ''): Promise<boolean> =>
-    ask(name, 'root', `The root login setting of ${name} was not changed`, (api) =>
+    request(name, 'root', `The root login setting of ${name} was not changed`, (api) =>
       api.clusters.setAllowRoot({ name, allow, typed }),
     )
   async function remove(name: string): Promise<boolean> {
-    const done = await ask(name, 'remove', `${name} was not removed`, (api) => api.clusters.remove({ name }))
+    const done = await request(name, 'remove', `${name} was not removed`, (api) => api.clusters.remove({ name }))
     if (done && panel.value?.name === name) panel.value = null
     return done
   }
   /** Removes leftovers. @returns results by server; null if nothing was sent */
   async function clean(name: string, keys: string[], typed: string): Promise<readonly NodeEnd[] | null> {
     let nodes: readonly NodeEnd[] | null = null
-    await ask(name, 'clean', 'Nothing was removed', async (api) => {
+    await request(name, 'clean', 'Nothing was removed', async (api) => {
       nodes = (await api.clusters.clean({ name, keys, typed })).nodes
     })
     return nodes
@@ -159,18 +183,20 @@ export const useConnectionsStore = defineStore('connections', () => {
     clusters,
     onScreen,
     selected,
-    asks,
+    prompts,
     apply,
     byName,
     step,
-    say,
+    setNotice,
     isBusy,
     open,
     connect,
     disconnect,
     show,
+    play,
     setProbe,
     setSafeMode,
+    setMaxRate,
     setAllowRoot,
     remove,
     clean,

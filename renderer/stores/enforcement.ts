@@ -13,6 +13,12 @@ import { useSourceStore } from './source.ts'
 const NOT_UNLOCKED = 'The cluster was not unlocked'
 const NOT_STOPPED = 'Nothing was stopped'
 
+/** Requested change of mode, of controller, or of both; null: unchanged. */
+export interface ModeChange {
+  readonly mode: StatusFrame['mode'] | null
+  readonly controller: StatusFrame['controller'] | null
+}
+
 export const useEnforcementStore = defineStore('enforcement', () => {
   const connection = useConnectionStore()
   const source = useSourceStore()
@@ -38,15 +44,41 @@ export const useEnforcementStore = defineStore('enforcement', () => {
     if (mode === 'enforce' && isLocked()) openUnlock(mode)
     else void change(mode, false)
   }
+  /** Change that waits for its confirmation; null: none. */
+  const asked = shallowRef<ModeChange | null>(null)
+  /**
+   * Changes mode or controller. It is confirmed first if rules are written or removed by it; the unlock of a locked
+   * cluster is a confirmation, too.
+   */
+  function requestChange(wanted: Partial<ModeChange>): void {
+    const { frame } = source
+    if (!frame) return
+    const mode = wanted.mode ?? null
+    const controller = wanted.controller ?? null
+    const isSame = (mode ?? frame.mode) === frame.mode && (controller ?? frame.controller) === frame.controller
+    const isWritten = frame.mode === 'enforce' || mode === 'enforce'
+    const asksUnlock = mode === 'enforce' && frame.mode !== 'enforce' && isLocked()
+    if (!isSame && isWritten && !asksUnlock) asked.value = { mode, controller }
+    else void apply({ mode, controller })
+  }
+  async function apply({ mode, controller }: ModeChange): Promise<void> {
+    if (controller !== null) await source.setController(controller)
+    if (mode !== null) setMode(mode)
+  }
+  function confirmChange(): void {
+    const change = asked.value
+    asked.value = null
+    if (change) void apply(change)
+  }
   async function change(mode: StatusFrame['mode'], takeOver: boolean): Promise<void> {
     const refused = source.notices.find(isOtherConsole)
     // Dismisses the previous refusal; it is shown again if it still applies.
     if (refused) source.dismiss(refused)
     await source.setMode(mode, takeOver)
-    askWhereLocked(mode)
+    unlockIfExpired(mode)
   }
   /** If the unlock has expired since the last frame, asks for it instead of showing the refusal. */
-  function askWhereLocked(mode: StatusFrame['mode']): void {
+  function unlockIfExpired(mode: StatusFrame['mode']): void {
     const locked = source.notices.find((n) => n.code === 'LOCKED')
     if (!locked) return
     source.dismiss(locked)
@@ -76,19 +108,19 @@ export const useEnforcementStore = defineStore('enforcement', () => {
   const lock = (): Promise<void> => source.lock()
 
   /** Refusal that can be answered by taking over; null: none. */
-  const takeOverAsked = shallowRef<Notice | null>(null)
+  const takeOverNotice = shallowRef<Notice | null>(null)
   const isTakingOver = ref(false)
   const otherLeases = computed(() => source.frame?.otherLeases ?? [])
   const isOtherConsole = (notice: Notice): boolean => notice.code === 'OTHER_CONSOLE'
-  function askTakeOver(notice: Notice): void {
-    takeOverAsked.value = notice
+  function openTakeOver(notice: Notice): void {
+    takeOverNotice.value = notice
   }
   async function takeOver(): Promise<void> {
     if (isTakingOver.value) return
     isTakingOver.value = true
     try {
       await change('enforce', true)
-      takeOverAsked.value = null
+      takeOverNotice.value = null
     } finally {
       isTakingOver.value = false
     }
@@ -130,9 +162,9 @@ export const useEnforcementStore = defineStore('enforcement', () => {
           ? refusal(NOT_STOPPED, error)
           : {
               code: 'STOP_UNKNOWN',
-              what: 'Lost connection to the host during the stop',
+              what: 'Lost connection to the Sluice host during the stop',
               why: 'commands sent before that remain in effect',
-              next: 'Reopen this dialog when the host responds, or run the script on the servers.',
+              next: 'Reopen this dialog when the Sluice host responds, or run the script on the servers.',
             }
     } finally {
       isStopping.value = false
@@ -149,13 +181,16 @@ export const useEnforcementStore = defineStore('enforcement', () => {
     isLocked,
     openUnlock,
     setMode,
+    asked,
+    requestChange,
+    confirmChange,
     unlock,
     lock,
-    takeOverAsked,
+    takeOverNotice,
     isTakingOver,
     otherLeases,
     isOtherConsole,
-    askTakeOver,
+    openTakeOver,
     takeOver,
     isStopOpen,
     isStopping,

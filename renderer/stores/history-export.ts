@@ -1,6 +1,6 @@
 /**
  * Export of a range of history as CSV, which continues while other views are shown. Chunks are collected in blobs,
- * which the browser may keep outside the heap: a million rows are not a string here.
+ * which the browser may keep outside the heap, so that a million rows never form one string.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -85,7 +85,7 @@ export const useHistoryExportStore = defineStore('history-export', () => {
       return { kind: saved.kind === 'cancelled' ? 'cancelled' : 'done', file, rows, bytes: blob.size, share }
     }
     if (signal.aborted) return { kind: 'cancelled', file, rows, bytes: text.size, share }
-    const why = 'the host ended the export early'
+    const why = 'the Sluice host ended the export early'
     const next = 'Export again; no partial file was written.'
     return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_WRITTEN, why, unaffected: 'stored history', next } }
   }

@@ -5,6 +5,7 @@
 import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
 import type { ClusterMeasure, GroupBy, Span, TierId } from '#core/api/history.ts'
+import type { EventGroup } from '../format/event-groups.ts'
 import { useRequests } from './requests.ts'
 import { useTimeStore } from './time.ts'
 
@@ -18,13 +19,15 @@ export const useHistoryStore = defineStore('history', () => {
   const zoom = shallowRef<Span | null>(null)
   const measure = ref<ClusterMeasure>('serviceMs')
   const by = ref<GroupBy>('job')
+  /** Events drawn in the day chart and listed in its table. */
+  const eventGroup = ref<EventGroup>('all')
   const spans = shallowRef<Readonly<Record<SpanName, Span | null>>>({ a: null, b: null })
   /** Span that the next drag or arrow key sets. */
   const setting = ref<SpanName>('a')
   /** Shows the day as a table. */
   const isTable = ref(false)
   const isRecordOpen = ref(false)
-  const { notice, busy, ask } = useRequests((api) => api.history)
+  const { notice, busy, request } = useRequests((api) => api.history)
 
   function showDay(fromMs: number | null): void {
     dayMs.value = fromMs
@@ -60,23 +63,24 @@ export const useHistoryStore = defineStore('history', () => {
   /** Moves the cursor to the sample nearest to an instant, from memory or from disk. */
   const goTo = (atMs: number): void => time.goToTime(atMs)
   const open = (name: string): Promise<boolean> =>
-    done(ask(`open ${name}`, 'The recording was not opened', (api) => api.open({ name }).then(yes)))
+    done(request(`open ${name}`, 'The recording was not opened', (api) => api.open({ name }).then(yes)))
   const leave = (): Promise<boolean> =>
-    done(ask('leave', 'The recording is still open', (api) => api.leave().then(yes)))
+    done(request('leave', 'The recording is still open', (api) => api.leave().then(yes)))
   const setKeep = (tier: TierId, keepMs: number): Promise<boolean> =>
-    done(ask('keep', 'The retention was not changed', (api) => api.setKeep({ tier, keepMs }).then(yes)))
+    done(request('keep', 'The retention was not changed', (api) => api.setKeep({ tier, keepMs }).then(yes)))
   const setQuota = (bytes: number): Promise<boolean> =>
-    done(ask('quota', 'The quota was not changed', (api) => api.setQuota({ bytes }).then(yes)))
+    done(request('quota', 'The quota was not changed', (api) => api.setQuota({ bytes }).then(yes)))
   const record = (name: string, span: Span): Promise<{ name: string; bytes: number } | undefined> =>
-    ask('record', 'Nothing was recorded', (api) => api.record({ name, span }))
+    request('record', 'Nothing was recorded', (api) => api.record({ name, span }))
   const remove = (name: string): Promise<boolean> =>
-    done(ask(`remove ${name}`, 'The recording was not removed', (api) => api.removeRecording({ name }).then(yes)))
+    done(request(`remove ${name}`, 'The recording was not removed', (api) => api.removeRecording({ name }).then(yes)))
 
   return {
     dayMs,
     zoom,
     measure,
     by,
+    eventGroup,
     spans,
     setting,
     isTable,

@@ -26,12 +26,12 @@ export interface Hosts {
 }
 
 /** Splits at blanks and commas outside brackets. */
-function words(text: string): string[] {
+function names(text: string): string[] {
   return text.match(/(?:\[[^\]\s]*\]?|[^\s,[])+/g) ?? []
 }
 
-function readHost(word: string): NamedHost | null {
-  const [, user = '', host = '', digits] = HOST.exec(word) ?? []
+function readHost(name: string): NamedHost | null {
+  const [, user = '', host = '', digits] = HOST.exec(name) ?? []
   const port = digits === undefined ? null : Number(digits)
   if (host === '' || (port !== null && (port < 1 || port > 65535))) return null
   return { label: port === null ? host : `${host}:${port}`, host, user, port }
@@ -39,21 +39,21 @@ function readHost(word: string): NamedHost | null {
 
 export function expandHosts(text: string): Hosts {
   const found = new Map<string, NamedHost>()
-  const told = (fault: string): Hosts => {
+  const result = (fault: string): Hosts => {
     const named = [...found.values()].slice(0, MOST)
     return { hosts: named.map((n) => n.label), named, fault }
   }
-  for (const word of words(text)) {
-    const expanded = expandHostName(word, MOST)
+  for (const name of names(text)) {
+    const expanded = expandHostName(name, MOST)
     if ('reason' in expanded)
-      return told(`${word} is not a range: write oss[01-12], or oss[01,03]; at most ${MOST} hosts.`)
+      return result(`${name} is not a range: write oss[01-12], or oss[01,03]; at most ${MOST} hosts.`)
     for (const one of expanded) {
       const named = readHost(one)
       if (named === null)
-        return told(`${one} is not a host name: letters, digits, dots and dashes, as in root@oss01:22.`)
+        return result(`${one} is not a host name: letters, digits, dots and dashes, as in root@oss01:22.`)
       if (!found.has(named.label)) found.set(named.label, named)
     }
-    if (found.size > MOST) return told(`More than ${MOST} servers.`)
+    if (found.size > MOST) return result(`More than ${MOST} servers.`)
   }
-  return told('')
+  return result('')
 }

@@ -19,13 +19,13 @@ export const OPENED = 'opened'
 export const NO_NOTEBOOK = 'none'
 
 /** Last removal, which can be undone. */
-export type Removal = { readonly id: string; readonly words: string } & (
+export type Removal = { readonly id: string; readonly label: string } & (
   { readonly kind: 'cell'; readonly cell: string } | { readonly kind: 'incident' }
 )
 /** Incident created or extended from another view, to link to it. */
 export interface Filed {
   readonly id: string
-  readonly words: string
+  readonly text: string
 }
 export interface NewIncident {
   readonly atMs: number | null
@@ -46,7 +46,7 @@ export const useIncidentsStore = defineStore('incidents', () => {
   const frame = shallowRef<IncidentsFrame | null>(null)
   /** Selected id, or OPENED; null: the first of the list. */
   const chosen = ref<string | null>(null)
-  const { notice, busy, ask } = useRequests((api) => api.incidents)
+  const { notice, busy, request } = useRequests((api) => api.incidents)
   /** Filter of the list, and its matches from the host: other incident streams are requested without one. */
   const filter = ref('')
   const found = shallowRef<Pick<IncidentsFrame, 'filtered' | 'filterError'>>({})
@@ -54,8 +54,9 @@ export const useIncidentsStore = defineStore('incidents', () => {
   const filed = shallowRef<Filed | null>(null)
   /** Cell added by this window, to be scrolled into view once. */
   const fresh = ref<string | null>(null)
-  /** True while the bundle panel is opened where it does not fit beside the notebook; and while it is rendered. */
+  /** True while the bundle panel is opened where it does not fit beside the notebook. */
   const isBundleOpen = ref(false)
+  /** True while the bundle panel is rendered. */
   const isBundleHere = ref(false)
 
   const rows = computed(() => frame.value?.incidents ?? [])
@@ -80,11 +81,11 @@ export const useIncidentsStore = defineStore('incidents', () => {
   const incident = computed<Incident | null>(() => {
     if (isReadOnly.value) return opened.value?.incident ?? null
     const selected = frame.value?.selected ?? null
-    return selected?.id === shown.value ? selected : (kept.value.get(shown.value ?? '') ?? null)
+    return selected?.id === shown.value ? selected : (recent.value.get(shown.value ?? '') ?? null)
   })
   /** Recently shown incidents, so that returning to one shows it at once. */
-  const kept = shallowRef<ReadonlyMap<string, Incident>>(new Map())
-  const KEPT_MOST = 8
+  const recent = shallowRef<ReadonlyMap<string, Incident>>(new Map())
+  const RECENT_MOST = 8
   const isGone = computed(
     () =>
       frame.value !== null &&
@@ -104,8 +105,8 @@ export const useIncidentsStore = defineStore('incidents', () => {
     frame.value = keeps ? { ...next, selected: before?.selected ?? null, integrity: before?.integrity ?? null } : next
     for (const row of next.incidents) listed.add(row.id)
     if (next.selected !== null) {
-      const others = [...kept.value].filter(([id]) => id !== next.selected?.id).slice(1 - KEPT_MOST)
-      kept.value = new Map([...others, [next.selected.id, next.selected]])
+      const others = [...recent.value].filter(([id]) => id !== next.selected?.id).slice(1 - RECENT_MOST)
+      recent.value = new Map([...others, [next.selected.id, next.selected]])
     }
   }
   // Opening a bundle selects its notebook; closing it clears that selection.
@@ -148,14 +149,14 @@ export const useIncidentsStore = defineStore('incidents', () => {
     against,
   }: NewIncident): Promise<string | undefined> =>
     (
-      await ask('create', 'The incident was not created', (api) =>
+      await request('create', 'The incident was not created', (api) =>
         api.create({ atMs, span, title, note, ...(against ? { against } : {}) }),
       )
     )?.id
 
   type Change = { title?: string; status?: IncidentStatus; span?: Span }
   const sendChange = (id: string, to: Change): Promise<boolean> =>
-    done(ask(`change ${id}`, 'The incident was not changed', (api) => api.change({ id, ...to }).then(yes)))
+    done(request(`change ${id}`, 'The incident was not changed', (api) => api.change({ id, ...to }).then(yes)))
   async function change(id: string, to: Change): Promise<boolean> {
     const was = incident.value?.id === id ? incident.value : null
     const isDone = await sendChange(id, to)
@@ -165,10 +166,10 @@ export const useIncidentsStore = defineStore('incidents', () => {
       ...(to.status === undefined ? {} : { status: was.status }),
       ...(to.span === undefined ? {} : { span: { fromMs: was.fromMs, toMs: was.toMs } }),
     }
-    const what = to.title !== undefined ? 'title' : to.status !== undefined ? 'status' : 'span'
+    const what = to.title !== undefined ? 'title' : to.status !== undefined ? 'status' : 'time range'
     edits.push({
-      room: 'incidents',
-      words: `${what} of ${id}`,
+      area: 'incidents',
+      label: `${what} of ${id}`,
       undo: () => sendChange(id, before),
       redo: () => sendChange(id, to),
     })
@@ -177,14 +178,14 @@ export const useIncidentsStore = defineStore('incidents', () => {
 
   const titleOf = (id: string): string => rows.value.find((row) => row.id === id)?.title ?? ''
   /** Removes an incident without an undo entry; null if refused. */
-  async function takeOut(id: string): Promise<Removal | null> {
-    const words = `${id} ${titleOf(id)}`.trim()
+  async function removeIncident(id: string): Promise<Removal | null> {
+    const label = `${id} ${titleOf(id)}`.trim()
     const at = rows.value.findIndex((row) => row.id === id)
     const isDone = await done(
-      ask(`remove ${id}`, 'The incident was not removed', (api) => api.remove({ id }).then(yes)),
+      request(`remove ${id}`, 'The incident was not removed', (api) => api.remove({ id }).then(yes)),
     )
     if (!isDone) return null
-    const removal: Removal = { kind: 'incident', id, words }
+    const removal: Removal = { kind: 'incident', id, label }
     removed.value = removal
     if (chosen.value !== id && chosen.value !== null) return removal
     const next = rows.value.filter((row) => row.id !== id)
@@ -192,13 +193,13 @@ export const useIncidentsStore = defineStore('incidents', () => {
     return removal
   }
   async function remove(id: string): Promise<boolean> {
-    const removal = await takeOut(id)
+    const removal = await removeIncident(id)
     if (removal === null) return false
     edits.push({
-      room: 'incidents',
-      words: `removal of ${removal.words}`,
-      undo: () => takeBack(removal),
-      redo: async () => (await takeOut(id)) !== null,
+      area: 'incidents',
+      label: `removal of ${removal.label}`,
+      undo: () => undoRemoval(removal),
+      redo: async () => (await removeIncident(id)) !== null,
     })
     return true
   }
@@ -209,28 +210,28 @@ export const useIncidentsStore = defineStore('incidents', () => {
     options: { atMs?: number | null; behind?: string | null } = {},
   ): Promise<string | undefined> {
     const { atMs = time.atMs, behind = null } = options
-    const answer = await ask(`add ${cell.kind}`, NOT_ADDED, (api) => api.addCell({ id, atMs, cell, behind }))
+    const answer = await request(`add ${cell.kind}`, NOT_ADDED, (api) => api.addCell({ id, atMs, cell, behind }))
     if (answer === undefined) return undefined
     fresh.value = answer.cell
     edits.push({
-      room: 'incidents',
-      words: `${cell.kind} added to ${id}`,
+      area: 'incidents',
+      label: `${cell.kind} added to ${id}`,
       undo: () => sendRemoval(id, answer.cell),
-      redo: () => putBack(id, answer.cell),
+      redo: () => restoreRemovedCell(id, answer.cell),
     })
     return answer.cell
   }
   /** Sends the text of a note. */
   const sendText = (id: string, cell: string, text: string): Promise<boolean> =>
-    done(ask(`edit ${cell}`, 'The note was not changed', (api) => api.editCell({ id, cell, text }).then(yes)))
+    done(request(`edit ${cell}`, 'The note was not changed', (api) => api.editCell({ id, cell, text }).then(yes)))
   async function editCell(id: string, cell: string, text: string): Promise<boolean> {
-    const was = kept.value.get(id)?.cells.find((c) => c.id === cell)
+    const was = recent.value.get(id)?.cells.find((c) => c.id === cell)
     const isDone = await sendText(id, cell, text)
     if (isDone && was !== undefined && 'text' in was) {
       const before = was.text
       edits.push({
-        room: 'incidents',
-        words: `note of ${id}`,
+        area: 'incidents',
+        label: `note of ${id}`,
         undo: () => sendText(id, cell, before),
         redo: () => sendText(id, cell, text),
       })
@@ -238,10 +239,10 @@ export const useIncidentsStore = defineStore('incidents', () => {
     return isDone
   }
   const sendMove = (id: string, cell: string, by: number): Promise<boolean> =>
-    done(ask(`move ${cell}`, 'The cell was not moved', (api) => api.moveCell({ id, cell, by }).then(yes)))
+    done(request(`move ${cell}`, 'The cell was not moved', (api) => api.moveCell({ id, cell, by }).then(yes)))
   /** Limits a move of a cell to the ends of the list. */
   function movable(id: string, cell: string, by: number): number {
-    const cells = kept.value.get(id)?.cells
+    const cells = recent.value.get(id)?.cells
     const at = cells?.findIndex((c) => c.id === cell) ?? -1
     return cells === undefined || at < 0 ? by : Math.max(0, Math.min(cells.length - 1, at + by)) - at
   }
@@ -250,38 +251,40 @@ export const useIncidentsStore = defineStore('incidents', () => {
     const isDone = await sendMove(id, cell, by)
     if (isDone && far !== 0)
       edits.push({
-        room: 'incidents',
-        words: `move of a cell of ${id}`,
+        area: 'incidents',
+        label: `move of a cell of ${id}`,
         undo: () => sendMove(id, cell, -far),
         redo: () => sendMove(id, cell, far),
       })
     return isDone
   }
   const sendRemoval = (id: string, cell: string): Promise<boolean> =>
-    done(ask(`remove ${cell}`, 'The cell was not removed', (api) => api.removeCell({ id, cell }).then(yes)))
+    done(request(`remove ${cell}`, 'The cell was not removed', (api) => api.removeCell({ id, cell }).then(yes)))
   /** Restores a removed cell at its position. */
-  const putBack = (id: string, cell: string): Promise<boolean> =>
-    done(ask('undo', 'The cell was not restored', (api) => api.restoreCell({ id, cell }).then(yes)))
-  async function removeCell(id: string, cell: string, words: string): Promise<boolean> {
+  const restoreRemovedCell = (id: string, cell: string): Promise<boolean> =>
+    done(request('undo', 'The cell was not restored', (api) => api.restoreCell({ id, cell }).then(yes)))
+  async function removeCell(id: string, cell: string, label: string): Promise<boolean> {
     const isDone = await sendRemoval(id, cell)
     if (!isDone) return false
-    const removal: Removal = { kind: 'cell', id, words, cell }
+    const removal: Removal = { kind: 'cell', id, label, cell }
     removed.value = removal
     edits.push({
-      room: 'incidents',
-      words: `removal of ${words}`,
-      undo: () => takeBack(removal),
+      area: 'incidents',
+      label: `removal of ${label}`,
+      undo: () => undoRemoval(removal),
       redo: () => sendRemoval(id, cell),
     })
     return true
   }
-  async function takeBack(removal: Removal): Promise<boolean> {
+  async function undoRemoval(removal: Removal): Promise<boolean> {
     const isDone =
       removal.kind === 'cell'
-        ? await putBack(removal.id, removal.cell)
-        : await done(ask('undo', 'The incident was not restored', (api) => api.restore({ id: removal.id }).then(yes)))
+        ? await restoreRemovedCell(removal.id, removal.cell)
+        : await done(
+            request('undo', 'The incident was not restored', (api) => api.restore({ id: removal.id }).then(yes)),
+          )
     if (!isDone) return false
-    if (removed.value?.id === removal.id && removed.value.words === removal.words) removed.value = null
+    if (removed.value?.id === removal.id && removed.value.label === removal.label) removed.value = null
     if (removal.kind === 'incident') chosen.value = removal.id
     return true
   }
@@ -289,29 +292,29 @@ export const useIncidentsStore = defineStore('incidents', () => {
   async function undo(): Promise<void> {
     const last = removed.value
     if (last === null) return
-    if (edits.next?.words === `removal of ${last.words}`) await edits.undo()
-    else await takeBack(last)
+    if (edits.next?.label === `removal of ${last.label}`) await edits.undo()
+    else await undoRemoval(last)
   }
 
   /** Creates an incident from another view, which stays on screen. */
   async function file(what: NewIncident, cell: CellInput | null = null): Promise<string | undefined> {
     const id = await create(what)
-    if (id === undefined) return tellElsewhere()
-    if (cell !== null && (await addCell(id, cell, { atMs: what.atMs })) === undefined) tellElsewhere()
-    filed.value = { id, words: `${id} created` }
+    if (id === undefined) return showInView()
+    if (cell !== null && (await addCell(id, cell, { atMs: what.atMs })) === undefined) showInView()
+    filed.value = { id, text: `${id} created` }
     chosen.value = id
     return id
   }
   /** Adds a cell from another view to an incident. */
   async function fileInto(id: string, cell: CellInput, atMs: number | null = time.atMs): Promise<boolean> {
     const added = await addCell(id, cell, { atMs })
-    if (added === undefined) tellElsewhere()
-    else filed.value = { id, words: `Added to ${id}` }
+    if (added === undefined) showInView()
+    else filed.value = { id, text: `Added to ${id}` }
     return added !== undefined
   }
   /** Shows a refusal above the current view. */
-  function tellElsewhere(): undefined {
-    if (notice.value !== null) source.tell(notice.value)
+  function showInView(): undefined {
+    if (notice.value !== null) source.notify(notice.value)
     notice.value = null
     return undefined
   }

@@ -36,8 +36,8 @@ export const useJobsTableStore = defineStore('jobs-table', () => {
     }
     undo.quietly(() => show(null, itsFilter))
     undo.push({
-      room: 'jobs',
-      words: `opening of ${name}`,
+      area: 'jobs',
+      label: `opening of ${name}`,
       undo: () => show(by, was),
       redo: () => show(null, itsFilter),
     })

@@ -5,7 +5,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
-import type { LockManagerName, LocksCompare, LocksPlane, LocksSort, Moment } from '#core/api/locks.ts'
+import type { LockManagerName, LocksCompare, LocksPlane, LocksSort, LanesRange } from '#core/api/locks.ts'
 import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
 import { useSelectionStore } from './selection.ts'
@@ -29,7 +29,7 @@ export const useLocksStore = defineStore('locks', () => {
   /** Key of a resource, or a namespace; empty: the most contended. */
   const selected = ref('')
   /** null: the peak of the queue in the last seconds. */
-  const moment = shallowRef<Moment | null>(null)
+  const moment = shallowRef<LanesRange | null>(null)
   /** null: long enough to show the longest queue completely. */
   const spanMs = ref<number | null>(null)
   /** Position of the cursor, Unix ms; null: at the longest queue of the range. */
@@ -46,7 +46,7 @@ export const useLocksStore = defineStore('locks', () => {
   }))
 
   /** Pins a time range of a resource instead of following the peak of the queue. */
-  function pin(resource: string, next: Moment): void {
+  function pin(resource: string, next: LanesRange): void {
     selected.value = resource
     moment.value = { endMs: next.endMs, spanMs: next.spanMs }
   }
@@ -55,7 +55,7 @@ export const useLocksStore = defineStore('locks', () => {
     moment.value = null
     cursorAtMs.value = null
   }
-  function putCursor(resource: string, at: Moment, atMs: number): void {
+  function putCursor(resource: string, at: LanesRange, atMs: number): void {
     pin(resource, at)
     cursorAtMs.value = atMs
   }
@@ -63,7 +63,7 @@ export const useLocksStore = defineStore('locks', () => {
    * Changes the length, around the same center or the cursor; `shown` is the current range. null fits the longest
    * queue.
    */
-  function setSpan(next: number | null, shown: Moment | null): void {
+  function setSpan(next: number | null, shown: LanesRange | null): void {
     spanMs.value = next
     if (next === null) follow()
     if (next === null || moment.value === null || shown === null) return

@@ -52,41 +52,41 @@ export const useNoteStore = defineStore('note', () => {
     return length === 0 && where.value !== 'new' ? 'No text yet' : null
   })
 
-  async function keepNote(words: string): Promise<boolean> {
+  async function keepNote(body: string): Promise<boolean> {
     const { host } = connection
     if (host === null || atMs.value === null) {
       notice.value = noHost(NOTE_NOT_KEPT)
       return false
     }
     try {
-      await host.api.history.note({ atMs: atMs.value, text: words })
+      await host.api.history.note({ atMs: atMs.value, text: body })
       return true
     } catch (error) {
       notice.value = refusal(NOTE_NOT_KEPT, error)
       return false
     }
   }
-  async function keepInNotebook(words: string): Promise<boolean> {
+  async function keepInNotebook(body: string): Promise<boolean> {
     const at = atMs.value
     const joined = where.value === 'add' ? joins.value : null
     const id = joined
-      ? (await incidents.addCell(joined.id, { kind: 'note', text: words }, { atMs: at })) && joined.id
-      : await incidents.create({ atMs: at, title: title.value.trim(), note: words })
+      ? (await incidents.addCell(joined.id, { kind: 'note', text: body }, { atMs: at })) && joined.id
+      : await incidents.create({ atMs: at, title: title.value.trim(), note: body })
     if (id === undefined) {
       notice.value = incidents.notice
       incidents.notice = null
       return false
     }
-    incidents.filed = { id, words: joined ? `Added to ${id}` : `${id} created` }
+    incidents.filed = { id, text: joined ? `Added to ${id}` : `${id} created` }
     incidents.choose(id)
     return true
   }
   async function keep(): Promise<boolean> {
     if (fault.value !== null || isSending.value) return false
-    const words = text.value.trim()
+    const body = text.value.trim()
     isSending.value = true
     try {
-      const isKept = await (where.value === 'note' ? keepNote(words) : keepInNotebook(words))
+      const isKept = await (where.value === 'note' ? keepNote(body) : keepInNotebook(body))
       if (isKept) reset()
       return isKept
     } finally {

@@ -37,7 +37,7 @@ const nextOf = (servers: readonly ServerCard[]): ServerCard | undefined =>
   )
 
 /** Message for disabled actions: names the outage and says that nothing is lost. */
-const offWords = (name: string): string => `No connection to ${name}. Input and staged changes are kept.`
+const disconnectedText = (name: string): string => `No connection to ${name}. Input and staged changes are kept.`
 
 export const useOutageStore = defineStore('outage', () => {
   const connection = useConnectionStore()
@@ -53,7 +53,7 @@ export const useOutageStore = defineStore('outage', () => {
     if (connection.isLost)
       return {
         of: 'host',
-        name: 'the host',
+        name: 'the Sluice host',
         host: '',
         others: 0,
         code: connection.needsAddress ? 'NO_KEY' : 'HOST_LOST',
@@ -65,15 +65,15 @@ export const useOutageStore = defineStore('outage', () => {
     const card = source.frame.source.kind === 'LIVE' ? connections.onScreen : null
     if (!card || card.servers.length === 0 || card.servers.some((s) => s.state === 'connected')) return null
     const next = nextOf(card.servers)
-    const told = next ?? card.servers.find((s) => s.state !== 'idle') ?? card.servers[0]
+    const server = next ?? card.servers.find((s) => s.state !== 'idle') ?? card.servers[0]
     const isTrying = !next && card.servers.some((s) => s.state === 'connecting')
     return {
       of: 'cluster',
       name: card.name,
-      host: told?.host ?? '',
+      host: server?.host ?? '',
       others: card.servers.length - 1,
-      why: told?.text ?? '',
-      code: told?.code ?? 'NOT_CONNECTED',
+      why: server?.text ?? '',
+      code: server?.code ?? 'NOT_CONNECTED',
       retry: next?.retry ?? (isTrying ? last : null),
       retryAtMs: next?.retryAtMs ?? null,
       isTrying,
@@ -98,12 +98,12 @@ export const useOutageStore = defineStore('outage', () => {
     else if (now) void connections.connect(now.name)
   }
   /** Reason why no request can be sent to the host; null if it can. */
-  const hostOff = computed(() => (connection.isLost ? offWords('the host') : null))
+  const hostOff = computed(() => (connection.isLost ? disconnectedText('the Sluice host') : null))
   /** Reason why nothing can be sent to a server; null if it can. */
-  const off = computed(() => hostOff.value ?? (outage.value === null ? null : offWords(outage.value.name)))
+  const off = computed(() => hostOff.value ?? (outage.value === null ? null : disconnectedText(outage.value.name)))
   /** Reason why nothing can be changed or staged; null if it can. Drafts are kept. */
   const changeOff = computed(() => source.off ?? off.value)
   const workOffline = (): void => void (isAway.value = true)
-  const tell = (): void => void (isAway.value = false)
-  return { outage, isAway, hostOff, off, changeOff, retryNow, workOffline, tell }
+  const show = (): void => void (isAway.value = false)
+  return { outage, isAway, hostOff, off, changeOff, retryNow, workOffline, show }
 })

@@ -72,7 +72,8 @@ export const usePapersStore = defineStore('papers', () => {
       }
       running.value = { experiment, seeds, progress: event }
     }
-    return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_RUN, why: 'the host ended it without a result' } }
+    const why = 'the Sluice host ended it without a result'
+    return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_RUN, why } }
   }
 
   /** Runs one experiment and stores its result or failure. */

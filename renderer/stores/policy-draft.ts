@@ -58,29 +58,29 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
       check.value?.planId !== '',
   )
 
-  let asked = 0
+  let latest = 0
   let timer: ReturnType<typeof setTimeout> | undefined
 
   async function send(mine: number): Promise<void> {
     const now = draft.value
-    if (now === null || mine !== asked) return
+    if (now === null || mine !== latest) return
     try {
       if (connection.host === null) {
         notice.value = noHost(NOT_CHECKED)
         return
       }
       const answer = await connection.host.api.padll.check({ plane: now.plane, text: now.text })
-      if (mine !== asked) return
+      if (mine !== latest) return
       check.value = answer
       checkedText.value = now.text
     } catch (error) {
-      if (mine === asked) notice.value = refusal(NOT_CHECKED, error)
+      if (mine === latest) notice.value = refusal(NOT_CHECKED, error)
     } finally {
-      if (mine === asked) isChecking.value = false
+      if (mine === latest) isChecking.value = false
     }
   }
-  function ask(delayMs = DEBOUNCE_MS, isQuiet = false): void {
-    const mine = ++asked
+  function requestCheck(delayMs = DEBOUNCE_MS, isQuiet = false): void {
+    const mine = ++latest
     clearTimeout(timer)
     const length = draft.value?.text.length ?? 0
     if (length > POLICIES_MAX) {
@@ -100,7 +100,7 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     draft.value = next
     check.value = notice.value = null
     checkedText.value = ''
-    ask(0)
+    requestCheck(0)
   }
 
   /** Opens the draft of a plane: the stored one, else the text in force. */
@@ -119,17 +119,17 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     inForce.value = text
     if (!now.isTouched && now.text !== text) draft.value = { ...now, text, base: text }
     else if (!now.isTouched) draft.value = { ...now, base: text }
-    ask(0)
+    requestCheck(0)
   }
   function edit(text: string): void {
     if (draft.value === null || text === draft.value.text) return
     draft.value = { ...draft.value, text, isTouched: true }
     applied.value = 0
-    ask()
+    requestCheck()
   }
   /** Drops all drafts: they were for another source. */
   function reset(): void {
-    asked++
+    latest++
     clearTimeout(timer)
     kept.clear()
     draft.value = check.value = notice.value = inForce.value = null
@@ -146,8 +146,8 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     const { plane, text: written, isTouched } = draft.value
     if (isTouched) {
       undo.push({
-        room: 'policies',
-        words: 'discard of the policy draft',
+        area: 'policies',
+        label: 'discard of the policy draft',
         undo: () => put(plane, written),
         redo: () => draft.value?.plane === plane && (discard(), true),
       })
@@ -178,7 +178,7 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
       // Input typed during the request stays a draft.
       if (draft.value === now) draft.value = { ...now, base: now.text, isTouched: false }
       else if (draft.value !== null) draft.value = { ...draft.value, base: now.text }
-      ask(0)
+      requestCheck(0)
       return true
     } catch (error) {
       notice.value =
@@ -186,11 +186,11 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
           ? refusal(NOT_APPLIED, error)
           : {
               code: 'APPLY_UNKNOWN',
-              what: 'Lost connection to the host while applying the policies',
+              what: 'Lost connection to the Sluice host while applying the policies',
               unaffected: 'the draft',
               next: 'Check whether the text in force has changed.',
             }
-      ask(0)
+      requestCheck(0)
       return false
     } finally {
       isApplying.value = false
@@ -198,14 +198,14 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
   }
   /** Checks the same text again: jobs come and go. */
   const recheck = (): void => {
-    if (isFresh.value && !isApplying.value) ask(0, true)
+    if (isFresh.value && !isApplying.value) requestCheck(0, true)
   }
   watch(
     () => connection.host,
     (host) => {
       if (host === null || draft.value === null) return
       if (notice.value?.code === 'NO_HOST') notice.value = null
-      ask(0)
+      requestCheck(0)
     },
   )
   return {

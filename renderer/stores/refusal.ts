@@ -12,6 +12,6 @@ export function refusal(what: string, error: unknown): Notice {
 export const noHost = (what: string): Notice => ({
   code: 'NO_HOST',
   what,
-  why: 'The host is not connected',
+  why: 'The Sluice host is not connected',
   unaffected: 'rules on the servers, and input in this window',
 })

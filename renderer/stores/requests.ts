@@ -15,7 +15,7 @@ export interface Requests<A> {
    * @param what  failure text if it is refused.
    * @returns     the response; undefined if refused, with the reason in `notice`.
    */
-  readonly ask: <R>(name: string, what: string, verb: (api: A) => Promise<R>) => Promise<R | undefined>
+  readonly request: <R>(name: string, what: string, verb: (api: A) => Promise<R>) => Promise<R | undefined>
 }
 
 /** @param part  part of the contract that the requests use. */
@@ -23,7 +23,7 @@ export function useRequests<A>(part: (api: Client) => A): Requests<A> {
   const connection = useConnectionStore()
   const notice = shallowRef<Notice | null>(null)
   const busy = ref('')
-  async function ask<R>(name: string, what: string, verb: (api: A) => Promise<R>): Promise<R | undefined> {
+  async function request<R>(name: string, what: string, verb: (api: A) => Promise<R>): Promise<R | undefined> {
     if (connection.host === null) {
       notice.value = noHost(what)
       return undefined
@@ -40,5 +40,5 @@ export function useRequests<A>(part: (api: Client) => A): Requests<A> {
       busy.value = ''
     }
   }
-  return { notice, busy, ask }
+  return { notice, busy, request }
 }

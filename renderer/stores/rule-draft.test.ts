@@ -10,7 +10,7 @@ type Question = { service: string; draft: { text: string } | { form: RuleForm } 
 
 /** Host whose responses are released by the test. */
 function fakeHost() {
-  const asked: { question: Question; answer: (check: RuleCheck) => Promise<void> }[] = []
+  const checks: { question: Question; answer: (check: RuleCheck) => Promise<void> }[] = []
   const staged: unknown[] = []
   const check = (question: Question): Promise<RuleCheck> =>
     new Promise((resolve) => {
@@ -18,14 +18,14 @@ function fakeHost() {
         resolve(a)
         await vi.advanceTimersByTimeAsync(0)
       }
-      asked.push({ question, answer })
+      checks.push({ question, answer })
     })
   const stage = async (input: unknown): Promise<{ id: string }> => {
     staged.push(input)
     return { id: 's9' }
   }
   useConnectionStore().opened({ api: { rules: { check, stage } } as unknown as Client })
-  return { asked, staged, last: () => asked.at(-1)! }
+  return { checks, staged, last: () => checks.at(-1)! }
 }
 
 beforeEach(() => {
@@ -36,19 +36,19 @@ afterEach(() => vi.useRealTimers())
 
 describe('the draft of a rule', () => {
   it('sends one check per burst of keys, with the side edited last', async () => {
-    const { asked } = fakeHost()
+    const { checks } = fakeHost()
     const store = useRuleDraftStore()
     store.open({ service: 'ost_io', form: ruleForm() })
     await vi.advanceTimersByTimeAsync(0)
-    expect(asked.map((a) => a.question.draft)).toEqual([{ form: ruleForm() }])
+    expect(checks.map((a) => a.question.draft)).toEqual([{ form: ruleForm() }])
     for (const rate of ['4', '40', '401']) store.editForm({ rate })
     await vi.advanceTimersByTimeAsync(119)
-    expect(asked).toHaveLength(1)
+    expect(checks).toHaveLength(1)
     await vi.advanceTimersByTimeAsync(1)
-    expect(asked.at(-1)?.question.draft).toEqual({ form: ruleForm({ rate: '401' }) })
+    expect(checks.at(-1)?.question.draft).toEqual({ form: ruleForm({ rate: '401' }) })
     store.editText('reg start a jobid={x} rate=5')
     await vi.advanceTimersByTimeAsync(120)
-    expect(asked.at(-1)?.question).toEqual({ service: 'ost_io', draft: { text: 'reg start a jobid={x} rate=5' } })
+    expect(checks.at(-1)?.question).toEqual({ service: 'ost_io', draft: { text: 'reg start a jobid={x} rate=5' } })
   })
 
   it('fills the form from the text without changing the text, and vice versa', async () => {
@@ -68,20 +68,37 @@ describe('the draft of a rule', () => {
     expect([store.draft?.text, store.sentAs]).toEqual(['reg start hog4690 jobid={4690.*} rate=99', null])
   })
 
+  it('checks a change again when it gets a new expiry, which is sent with it', async () => {
+    const { checks, last, staged } = fakeHost()
+    const store = useRuleDraftStore()
+    const form = ruleForm({ verb: 'change', rate: '', rank: '' })
+    store.open({ service: 'ost_io', form, terms: { expiresS: null, reason: '' } })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(last().question.draft).toEqual({ form })
+    store.editTerms({ renews: true, expiresS: 3600 })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(last().question.draft).toEqual({ form, renews: true })
+    store.editTerms({ reason: 'longer run' })
+    expect(checks).toHaveLength(2)
+    await last().answer(ruleCheck(form))
+    await store.stage()
+    expect(staged).toMatchObject([{ terms: { expiresS: 3600, renews: true, reason: 'longer run' } }])
+  })
+
   it('drops a response superseded by a newer edit', async () => {
-    const { asked } = fakeHost()
+    const { checks } = fakeHost()
     const store = useRuleDraftStore()
     store.open({ service: 'ost_io', form: ruleForm() })
     await vi.advanceTimersByTimeAsync(0)
     store.editForm({ rate: '7' })
     await vi.advanceTimersByTimeAsync(120)
-    await asked[1]?.answer(ruleCheck(ruleForm({ rate: '7' })))
-    await asked[0]?.answer(ruleCheck(ruleForm({ rate: '400' })))
+    await checks[1]?.answer(ruleCheck(ruleForm({ rate: '7' })))
+    await checks[0]?.answer(ruleCheck(ruleForm({ rate: '400' })))
     expect([store.draft?.text, store.check?.form.rate]).toEqual([valueOf(ruleForm({ rate: '7' })), '7'])
     store.editText('reg stop hog4690')
     await vi.advanceTimersByTimeAsync(120)
     store.cancel()
-    await asked[2]?.answer(ruleCheck(ruleForm()))
+    await checks[2]?.answer(ruleCheck(ruleForm()))
     expect([store.draft, store.check]).toEqual([null, null])
   })
 
@@ -98,22 +115,22 @@ describe('the draft of a rule', () => {
   })
 
   it('does not stage a faulty draft, waits for the last check, and sends the replaced id', async () => {
-    const { asked, staged } = fakeHost()
+    const { checks, staged } = fakeHost()
     const store = useRuleDraftStore()
     store.open({ service: 'ost_io', form: ruleForm(), replaces: 's1', terms: { expiresS: 300 } })
     await vi.advanceTimersByTimeAsync(0)
-    await asked[0]?.answer(ruleCheck(ruleForm()))
+    await checks[0]?.answer(ruleCheck(ruleForm()))
     const misspelt = ruleForm({ conditions: 'jobid={4690.*}&opcode={ost_wirte}' })
     store.editForm({ conditions: misspelt.conditions })
     const refused = store.stage()
     await vi.advanceTimersByTimeAsync(0)
-    await asked.at(-1)?.answer(ruleCheck(misspelt, { faults: opcodeFault(valueOf(misspelt)) }))
+    await checks.at(-1)?.answer(ruleCheck(misspelt, { faults: opcodeFault(valueOf(misspelt)) }))
     expect([await refused, staged.length, store.wasTried]).toEqual([null, 0, true])
     store.editForm({ conditions: 'jobid={4690.*}' })
     store.editTerms({ reason: 'ticket HPC-2291' })
     const done = store.stage()
     await vi.advanceTimersByTimeAsync(0)
-    await asked.at(-1)?.answer(ruleCheck(ruleForm()))
+    await checks.at(-1)?.answer(ruleCheck(ruleForm()))
     expect(await done).toBe('s9')
     expect(staged).toEqual([
       {

@@ -17,6 +17,8 @@ export const USUAL_EXPIRY_S = 1800
 
 export interface Terms {
   readonly expiresS: number | null
+  /** True if a change replaces the expiry of the rule, which it keeps otherwise. */
+  readonly renews?: boolean | undefined
   readonly reason: string
 }
 export interface Draft {
@@ -78,7 +80,7 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
   /** Another draft, waiting for the decision about this one. */
   const waiting = shallowRef<Opening | null>(null)
 
-  let asked = 0
+  let latest = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   /** Resolves when the latest check is answered or superseded. */
   let settled: Promise<void> = Promise.resolve()
@@ -100,23 +102,24 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
   }
   async function send(mine: number): Promise<void> {
     const now = draft.value
-    if (now === null || mine !== asked) return
+    if (now === null || mine !== latest) return
     try {
       if (connection.host === null) {
         notice.value = noHost('The rule was not checked')
         return
       }
-      const question = now.side === 'text' ? { text: now.text } : { form: now.form }
+      const renews = now.form.verb === 'change' && now.terms.renews === true ? { renews: true } : {}
+      const question = now.side === 'text' ? { text: now.text } : { form: now.form, ...renews }
       const answer = await connection.host.api.rules.check({ service: now.service, draft: question })
-      if (mine === asked) apply(answer)
+      if (mine === latest) apply(answer)
     } catch (error) {
-      if (mine === asked) notice.value = refusal('The rule was not checked', error)
+      if (mine === latest) notice.value = refusal('The rule was not checked', error)
     } finally {
-      if (mine === asked) isChecking.value = false
+      if (mine === latest) isChecking.value = false
     }
   }
-  function ask(delayMs = DEBOUNCE_MS): void {
-    const mine = ++asked
+  function requestCheck(delayMs = DEBOUNCE_MS): void {
+    const mine = ++latest
     isChecking.value = true
     isFresh.value = false
     clearTimeout(timer)
@@ -127,7 +130,7 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
     })
   }
   function end(): void {
-    asked++
+    latest++
     openings.value++
     clearTimeout(timer)
     release()
@@ -148,7 +151,7 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
       side: isPasted ? 'text' : 'form',
       isTouched: isPasted,
     }
-    ask(0)
+    requestCheck(0)
   }
   /** Opens a draft; an edited one is only discarded after confirmation (`leave`, `stay`). */
   function open(opening: Opening): void {
@@ -168,17 +171,22 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
     if (draft.value === null) return
     draft.value = { ...draft.value, form: { ...draft.value.form, ...patch }, side: 'form', isTouched: true }
     isPasted = false
-    ask()
+    requestCheck()
   }
   /** @param pasted  the text may be any lctl line, also in the syntax of 2013: it is replaced by the host's reading. */
   function editText(text: string, pasted = false): void {
     if (draft.value === null) return
     draft.value = { ...draft.value, text, side: 'text', isTouched: true }
     isPasted = pasted
-    ask(pasted ? 0 : DEBOUNCE_MS)
+    requestCheck(pasted ? 0 : DEBOUNCE_MS)
   }
   function editTerms(patch: Partial<Terms>): void {
-    if (draft.value) draft.value = { ...draft.value, terms: { ...draft.value.terms, ...patch }, isTouched: true }
+    if (draft.value === null) return
+    const isRenewed = patch.renews !== undefined && patch.renews !== draft.value.terms.renews
+    // A change of the expiry alone is complete, as a form: it has no command.
+    const side = isRenewed ? 'form' : draft.value.side
+    draft.value = { ...draft.value, terms: { ...draft.value.terms, ...patch }, side, isTouched: true }
+    if (isRenewed) requestCheck(0)
   }
   /** Text sent if it differs from what was typed, for example by a blank; null if equal. */
   const sentAs = computed(() => {
@@ -200,7 +208,7 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
     isStaging.value = true
     const opened = openings.value
     try {
-      if (!isFresh.value) ask(0)
+      if (!isFresh.value) requestCheck(0)
       while (isChecking.value) await settled
       const now = draft.value
       if (now === null || opened !== openings.value || !isFresh.value || check.value === null) return null
@@ -227,11 +235,11 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
 
   /** Checks the same draft again: jobs come and go. */
   const recheck = (): void => {
-    if (draft.value && !isChecking.value && !isStaging.value) ask(0)
+    if (draft.value && !isChecking.value && !isStaging.value) requestCheck(0)
   }
   watch(
     () => connection.host,
-    (host) => host && draft.value && ask(0),
+    (host) => host && draft.value && requestCheck(0),
   )
   return {
     draft,

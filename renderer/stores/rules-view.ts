@@ -15,7 +15,7 @@ export const useRulesViewStore = defineStore('rules-view', () => {
   const tab = ref<'staged' | 'plans'>('plans')
   const isUndoOpen = ref(false)
   const isReviewOpen = ref(false)
-  /** Drawer over the list, if the window is too narrow for it beside the list. */
+  /** Drawer is open in a window that is too narrow to show it always. */
   const isDrawerOver = ref(false)
 
   // A rule selected elsewhere must be visible: clears the filter if necessary.

@@ -37,7 +37,7 @@ export const useSandboxCalibrationStore = defineStore('sandbox-calibration', () 
       progress.value = { done: event.done, of: event.of }
     }
     if (signal.aborted) return null
-    const why = 'the host ended it without a result'
+    const why = 'the Sluice host ended it without a result'
     return { code: 'NOT_DONE', what: NOT_DONE, why, unaffected: UNAFFECTED, next: 'Compare again.' }
   }
 

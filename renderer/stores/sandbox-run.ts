@@ -39,7 +39,7 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
   const outages = useOutageStore()
   const sandbox = useSandboxStore()
   const variants = useSandboxVariantsStore()
-  const asked = reactive({ seconds: 60, seeds: 20, firstSeed: 1, sloWaitMs: 500 })
+  const options = reactive({ seconds: 60, seeds: 20, firstSeed: 1, sloWaitMs: 500 })
   const running = shallowRef<{ readonly progress: Progress | null; readonly of: number } | null>(null)
   const outcome = shallowRef<Outcome | null>(null)
   const end = shallowRef<RunEnd | null>(null)
@@ -61,18 +61,18 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
   /** Reason why it cannot be run now; null if it can. */
   const fault = computed((): string | null => {
     const { check } = sandbox
-    if (connection.host === null) return 'The host is not connected'
+    if (connection.host === null) return 'The Sluice host is not connected'
     if (!sandbox.hasScenario || check === null) return 'No scenario'
     if (!sandbox.isChecked) return 'The scenario is being checked'
     const [first] = check.faults
-    if (first) return `The scenario has a fault in line ${first.line}`
+    if (first) return `The scenario has an error in line ${first.line}`
     const nameless = variants.entries.findIndex(({ variant }) => variant.name.trim() === '')
     if (nameless >= 0) return 'A variant has no name'
-    if (!(asked.seconds >= 1 && asked.seconds <= 86_400)) return 'Run length must be 1 to 86 400 s'
-    if (!(Number.isInteger(asked.seeds) && asked.seeds >= 1 && asked.seeds <= SEEDS_MAX))
+    if (!(options.seconds >= 1 && options.seconds <= 86_400)) return 'Run length must be 1 to 86 400 s'
+    if (!(Number.isInteger(options.seeds) && options.seeds >= 1 && options.seeds <= SEEDS_MAX))
       return `1 to ${SEEDS_MAX} seeds`
-    if (!(Number.isInteger(asked.firstSeed) && asked.firstSeed >= 0)) return 'A seed is an integer from 0 on'
-    if (!(asked.sloWaitMs > 0)) return 'The wait objective must be above 0 ms'
+    if (!(Number.isInteger(options.firstSeed) && options.firstSeed >= 0)) return 'A seed is an integer from 0 on'
+    if (!(options.sloWaitMs > 0)) return 'The wait objective must be above 0 ms'
     return null
   })
   /** True if the scenario or its variants differ from those of the result. */
@@ -85,7 +85,7 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
   async function follow(ran: readonly VariantEntry[], signal: AbortSignal): Promise<RunEnd | null> {
     if (connection.host === null) return { kind: 'failed', notice: noHost(NOT_RUN) }
     const { text } = sandbox
-    const input = { ...asked, text, variants: ran.map(({ variant }) => variant) }
+    const input = { ...options, text, variants: ran.map(({ variant }) => variant) }
     const events = await connection.host.api.sandbox.run(input, { signal })
     let memoryBytes: number | null = null
     for await (const event of events) {
@@ -98,7 +98,7 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
       memoryBytes = event.memoryBytes
       running.value = { progress: event, of: event.of }
     }
-    const why = 'the host ended it without a result'
+    const why = 'the Sluice host ended it without a result'
     return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_RUN, why, unaffected: UNAFFECTED } }
   }
 
@@ -108,7 +108,7 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
     const mine = (abort = new AbortController())
     const load = sandbox.loads
     const ran = variants.entries
-    running.value = { progress: null, of: ran.length * asked.seeds }
+    running.value = { progress: null, of: ran.length * options.seeds }
     end.value = notice.value = null
     done.value = ''
     let last: RunEnd | null
@@ -140,7 +140,7 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
   function stageFault(at: number): string | null {
     const { origin } = sandbox
     const cluster = source.frame?.source.cluster
-    if (connection.host === null) return 'The host is not connected'
+    if (connection.host === null) return 'The Sluice host is not connected'
     if (outages.outage !== null) return `No connection to ${outages.outage.name}`
     if (source.frame?.playback) return 'A recording is open: nothing can be staged'
     if (origin?.kind !== 'fork') return 'The scenario is not a fork of a cluster'
@@ -179,7 +179,7 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
   }
 
   return {
-    asked,
+    options,
     running,
     outcome,
     end,

@@ -8,7 +8,7 @@ export interface VariantEntry {
   readonly id: number
   readonly variant: Variant
 }
-/** As in the scenario; initial value of a new variant. */
+/** Initial value of a new variant: everything as in the scenario. */
 export const PLAIN: Variant = {
   name: 'Variant',
   controller: 'none',

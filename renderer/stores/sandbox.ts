@@ -28,7 +28,7 @@ export const useSandboxStore = defineStore('sandbox', () => {
   const origin = shallowRef<Origin | null>(null)
   const text = ref('')
   /** Text as last opened or saved. */
-  const keptText = ref('')
+  const savedText = ref('')
   const check = shallowRef<ScenarioCheck | null>(null)
   /** Last valid check, else the last one: a typo does not remove the picture. */
   const good = shallowRef<ScenarioCheck | null>(null)
@@ -43,7 +43,7 @@ export const useSandboxStore = defineStore('sandbox', () => {
   const loads = ref(0)
 
   const hasScenario = computed(() => origin.value !== null)
-  const isUnsaved = computed(() => origin.value !== null && text.value !== keptText.value)
+  const isUnsaved = computed(() => origin.value !== null && text.value !== savedText.value)
   const isChecked = computed(() => checkedText.value === text.value && check.value !== null)
   /** Action waiting for the decision about unsaved changes. */
   const waiting = shallowRef<(() => void) | null>(null)
@@ -52,7 +52,7 @@ export const useSandboxStore = defineStore('sandbox', () => {
     clearTimeout(timer)
     loads.value++
     origin.value = from
-    text.value = keptText.value = checkedText.value = next.text
+    text.value = savedText.value = checkedText.value = next.text
     check.value = next.check
     good.value = next.check.faults.length === 0 ? next.check : null
     notice.value = null
@@ -65,7 +65,7 @@ export const useSandboxStore = defineStore('sandbox', () => {
       clearTimeout(timer)
       loads.value++
       origin.value = check.value = good.value = checkedText.value = notice.value = null
-      text.value = keptText.value = ''
+      text.value = savedText.value = ''
       variants.set([])
     })
   }
@@ -77,19 +77,19 @@ export const useSandboxStore = defineStore('sandbox', () => {
   function leave(): void {
     const act = waiting.value
     waiting.value = null
-    keptText.value = text.value
+    savedText.value = text.value
     act?.()
   }
   const stay = (): void => {
     waiting.value = null
   }
 
-  async function ask<T>(words: string, what: string, verb: () => Promise<T>): Promise<T | null> {
+  async function request<T>(label: string, what: string, verb: () => Promise<T>): Promise<T | null> {
     if (connection.host === null) {
       notice.value = noHost(what)
       return null
     }
-    busy.value = words
+    busy.value = label
     notice.value = null
     try {
       return await verb()
@@ -114,7 +114,7 @@ export const useSandboxStore = defineStore('sandbox', () => {
     }
   }
   async function open(entry: GalleryEntry): Promise<void> {
-    const opened = await ask('opening the scenario', 'The scenario was not opened', () =>
+    const opened = await request('opening the scenario', 'The scenario was not opened', () =>
       api().sandbox.open({ id: entry.id }),
     )
     if (opened) put({ kind: 'gallery', entry }, opened)
@@ -123,24 +123,24 @@ export const useSandboxStore = defineStore('sandbox', () => {
   async function fork(span: Span | null, workload: Workload): Promise<Forked | null> {
     if (busy.value !== '') return null
     const atMs = span === null && time.isPaused ? time.atMs : null
-    const forked = await ask('reading the state', NOT_FORKED, () => api().sandbox.fork({ span, atMs, workload }))
+    const forked = await request('reading the state', NOT_FORKED, () => api().sandbox.fork({ span, atMs, workload }))
     if (forked) put({ kind: 'fork', cluster: forked.cluster, atMs: forked.atMs, span }, forked)
     return forked
   }
 
   let timer: ReturnType<typeof setTimeout> | undefined
   async function checkNow(): Promise<void> {
-    const asked = text.value
+    const sent = text.value
     try {
-      if (connection.host === null) throw new Error('The host is not connected')
-      const answer = await connection.host.api.sandbox.check({ text: asked })
-      if (asked !== text.value) return
+      if (connection.host === null) throw new Error('The Sluice host is not connected')
+      const answer = await connection.host.api.sandbox.check({ text: sent })
+      if (sent !== text.value) return
       check.value = answer
       if (answer.faults.length === 0) good.value = answer
-      checkedText.value = asked
+      checkedText.value = sent
       notice.value = null
     } catch (error) {
-      if (asked === text.value) notice.value = refusal('The scenario was not checked', error)
+      if (sent === text.value) notice.value = refusal('The scenario was not checked', error)
     }
   }
   function edit(next: string): void {
@@ -152,11 +152,11 @@ export const useSandboxStore = defineStore('sandbox', () => {
 
   /** Removes jobs whose inputs the model does not cover: an edit, so it is unsaved. */
   async function leaveOut(jobIds: readonly string[]): Promise<void> {
-    const asked = text.value
-    const left = await ask('excluding jobs', 'The jobs were not excluded', () =>
-      api().sandbox.leaveOut({ text: asked, jobIds: [...jobIds] }),
+    const sent = text.value
+    const left = await request('excluding jobs', 'The jobs were not excluded', () =>
+      api().sandbox.leaveOut({ text: sent, jobIds: [...jobIds] }),
     )
-    if (left === null || asked !== text.value) return
+    if (left === null || sent !== text.value) return
     clearTimeout(timer)
     text.value = checkedText.value = left.text
     check.value = good.value = left.check
@@ -165,16 +165,16 @@ export const useSandboxStore = defineStore('sandbox', () => {
   /** @returns  true if saved. */
   async function save(name: string, replace: boolean): Promise<boolean> {
     const kept = text.value
-    const saved = await ask('saving', 'The scenario was not saved', () =>
+    const saved = await request('saving', 'The scenario was not saved', () =>
       api().sandbox.save({ name, text: kept, replace }),
     )
     if (saved === null) return false
-    keptText.value = kept
+    savedText.value = kept
     await loadGallery()
     return true
   }
   async function remove(entry: GalleryEntry): Promise<void> {
-    const done = await ask('removing', 'The scenario was not removed', async () => {
+    const done = await request('removing', 'The scenario was not removed', async () => {
       await api().sandbox.remove({ id: entry.id })
       return true
     })
@@ -184,7 +184,7 @@ export const useSandboxStore = defineStore('sandbox', () => {
   return {
     origin,
     text,
-    keptText,
+    savedText,
     check,
     known,
     notice,

@@ -1,7 +1,7 @@
 import { createPinia, setActivePinia } from 'pinia'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { LinkedFrame, LinkedKind } from '#core/api/linked.ts'
-import { capOf, isWritable, limitName, ratePerClass } from './propose.ts'
+import { capOf, isIdle, isWritable, limitName, RATE_LEAST, ratePerClass } from './propose.ts'
 import { useSelectionStore } from './selection.ts'
 import { taggedFirst, useTagsStore } from './tags.ts'
 
@@ -75,14 +75,29 @@ it('keeps tags by table, tagged rows first in their order', () => {
 })
 
 describe('a proposed cap', () => {
-  it('is the entitlement by nodes of the rate of its targets, else half of the current rate', () => {
-    expect(capOf({ rpcs: 400, share: 0.4, entitled: 0.1 })).toEqual({ rpcs: 100, isEntitled: true })
-    expect(capOf({ rpcs: 400, share: null, entitled: null })).toEqual({ rpcs: 200, isEntitled: false })
+  const job = (rpcs: readonly (number | null)[], share: number | null = null, entitled: number | null = null) => ({
+    series: { t: rpcs.map((_, i) => 1000 * i), rpcs: [...rpcs], record: [], allowed: [], demand: [], allocated: [] },
+    firstSeenMs: 2000,
+    share,
+    entitled,
+  })
+  it('is the entitlement by nodes of the rate of its targets, else half of the mean rate of the window', () => {
+    const window = { meanRpcs: 400, windowMs: 60_000 }
+    expect(capOf(job([400], 0.4, 0.1), 60_000)).toBeNull()
+    expect(capOf(job([0, 0, 300, null, 500], 0.4, 0.1), 60_000)).toEqual({ rpcs: 100, isEntitled: true, ...window })
+    // Neither a burst nor a pause at the cursor decides, nor the time before the job began.
+    for (const rpcs of [
+      [0, 0, 790, 400, 10],
+      [0, 0, 10, 400, 790],
+    ])
+      expect(capOf(job(rpcs), 60_000)).toEqual({ rpcs: 200, isEntitled: false, ...window })
+  })
+  it('is never below the least rate, and an idle job has none', () => {
+    expect(capOf(job([0, 0, 6, 6, 6]), 60_000)).toMatchObject({ rpcs: RATE_LEAST, meanRpcs: 6 })
+    expect([isIdle(6), isIdle(4.9), isIdle(0)]).toEqual([false, true, true])
   })
   it('is divided by the number of classes, and has a valid rule name', () => {
-    expect([ratePerClass({ rpcs: 100, isEntitled: true }, 8), ratePerClass({ rpcs: 1, isEntitled: true }, 8)]).toEqual([
-      13, 1,
-    ])
+    expect([ratePerClass({ rpcs: 100 }, 8), ratePerClass({ rpcs: 20 }, 8)]).toEqual([13, RATE_LEAST])
     expect([limitName('4690.python.u1021'), isWritable('a b'), isWritable('a.b')]).toEqual(['cap_4690', false, true])
   })
 })

@@ -11,7 +11,7 @@ export const settingTitles: Readonly<Record<SettingName, string>> = {
   heat: 'Heatmap palette',
   bytes: 'Byte units',
   clock: 'Clock',
-  hz: 'Frames per second',
+  hz: 'Redraws per second',
   windowMs: 'Initial window',
   startView: 'Start view',
   safeMode: 'Safe mode of new clusters',

@@ -32,7 +32,7 @@ export const settingsShape = {
   hz: z.literal(rates),
   windowMs: z.literal(startWindows),
   startView: z.string().refine((v) => startViews.includes(v), 'unknown view'),
-  /** For new clusters. */
+  /** Safe mode of new clusters. */
   safeMode,
 } as const
 export const settingsObject = z.strictObject(settingsShape)

@@ -14,7 +14,7 @@ const NOT_READ = 'The settings were not imported'
 const UNAFFECTED = 'current settings'
 
 const head = z.object({ sluice: z.literal('settings'), version: z.number().int().positive() })
-const whole = z.strictObject({
+const schema = z.strictObject({
   sluice: z.literal('settings'),
   version: z.literal(VERSION),
   settings: settingsObject.partial().default({}),
@@ -68,7 +68,7 @@ export function readSettings(text: string): Read {
       `it has format ${envelope.data.version}; this version reads up to ${VERSION}`,
       'Export it again from an older version, or install the newer one.',
     )
-  const read = whole.safeParse(json)
+  const read = schema.safeParse(json)
   if (!read.success) return refuse('SETTINGS_FAULTY', firstFault(read.error), 'Correct this value.')
   const settings = knownSettings(read.data.settings)
   const { keys } = read.data

@@ -20,7 +20,7 @@ function stored(): Partial<Settings> {
   }
 }
 
-function asked(): Partial<Settings> {
+function fromQuery(): Partial<Settings> {
   const query = [...new URLSearchParams(location.search)]
   return knownSettings(Object.fromEntries(query.map(([name, text]) => [name, /^\d+$/.test(text) ? +text : text])))
 }
@@ -34,9 +34,9 @@ function mediaRef(query: string) {
 }
 
 export const useSettingsStore = defineStore('settings', () => {
-  const kept = stored()
-  const visit = asked()
-  const all = reactive<Settings>({ ...settingDefaults, ...kept, ...visit })
+  const saved = stored()
+  const fromUrl = fromQuery()
+  const all = reactive<Settings>({ ...settingDefaults, ...saved, ...fromUrl })
 
   const systemLight = mediaRef('(prefers-color-scheme: light)')
   const systemContrast = mediaRef('(prefers-contrast: more)')
@@ -76,12 +76,12 @@ export const useSettingsStore = defineStore('settings', () => {
     () => ({ ...all }),
     (now, before) => {
       // Values that only the address set are not stored, unless they are chosen here.
-      for (const name of settingNames) if (now[name] !== before[name]) delete visit[name]
+      for (const name of settingNames) if (now[name] !== before[name]) delete fromUrl[name]
       try {
         const own = Object.fromEntries(
-          settingNames.map((name) => [name, name in visit ? (kept[name] ?? settingDefaults[name]) : now[name]]),
+          settingNames.map((name) => [name, name in fromUrl ? (saved[name] ?? settingDefaults[name]) : now[name]]),
         )
-        Object.assign(kept, own)
+        Object.assign(saved, own)
         localStorage.setItem(KEY, JSON.stringify(own))
       } catch {
         // storage may be full or off: the choice then lasts for this visit

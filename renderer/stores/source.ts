@@ -15,7 +15,7 @@ export const modeNames: Record<Mode, string> = { observe: 'Observe', advise: 'Ad
 /** Selectable emulation speeds, emulated seconds per second; 0 is paused. */
 export const speeds = [0, 1, 2, 4, 16] as const
 
-/** Name of the source on screen. */
+/** Name of the active source. */
 export interface Naming {
   readonly kind: StatusFrame['source']['kind']
   readonly cluster: string
@@ -67,11 +67,11 @@ export const useSourceStore = defineStore('source', () => {
   const naming = computed(() => before.value ?? (frame.value ? namingOf(frame.value) : null))
   const isTurning = computed(() => before.value !== null)
 
-  function apply(said: StatusFrame): void {
+  function apply(status: StatusFrame): void {
     receivedMs.value = Date.now()
     // A bundle has the color of the cluster that it was exported from.
-    const env = said.playback?.bundle?.env
-    const next = env === undefined ? said : { ...said, source: { ...said.source, env } }
+    const env = status.playback?.bundle?.env
+    const next = env === undefined ? status : { ...status, source: { ...status.source, env } }
     const { kind, cluster } = next.source
     const { playback } = next
     const name = `${kind} ${cluster} ${playback ? `${playback.file} ${playback.tier} ${playback.fromMs}` : ''}`
@@ -115,43 +115,43 @@ export const useSourceStore = defineStore('source', () => {
   const refused = (what: string): Notice | null =>
     off.value === null ? null : { code: 'RECORDED', what, why: OFF_WHY, next: OFF_NEXT }
   /** Shows a refusal above the view. */
-  function tell(notice: Notice): void {
+  function notify(notice: Notice): void {
     refusals.value = [notice, ...refusals.value.filter((n) => textOf(n) !== textOf(notice))].slice(0, 3)
   }
 
-  async function ask(what: string, verb: (client: Client) => Promise<void>, then: Change): Promise<void> {
+  async function request(what: string, verb: (client: Client) => Promise<void>, then: Change): Promise<void> {
     const not = refused(what)
-    if (not) return tell(not)
+    if (not) return notify(not)
     try {
-      if (connection.host === null) throw new Error('The host is not connected')
+      if (connection.host === null) throw new Error('The Sluice host is not connected')
       await verb(connection.host.api)
       agree(then)
     } catch (error) {
-      tell(refusal(what, error))
+      notify(refusal(what, error))
     }
   }
   const setSpeed = (speed: number): Promise<void> =>
-    ask(
+    request(
       'The speed was not changed',
       (client) => client.source.setSpeed({ speed }),
       ({ clock }) => ({ clock: { ...clock, speed } }),
     )
   /** @param takeOver  ends the leases of another console first. */
   const setMode = (mode: Mode, takeOver = false): Promise<void> =>
-    ask(
+    request(
       'The mode was not changed',
       (client) => client.source.setMode(takeOver ? { mode, takeOver } : { mode }),
       () => ({ mode }),
     )
   const setController = (controller: Controller): Promise<void> =>
-    ask(
+    request(
       'The controller was not changed',
       (client) => client.source.setController({ controller }),
       () => ({ controller }),
     )
 
   const setControllerOptions = (change: AdaptbfChange): Promise<void> =>
-    ask(
+    request(
       'The settings of AdapTBF were not changed',
       (client) => client.source.setControllerOptions(change),
       ({ adaptbf }) => ({
@@ -162,7 +162,7 @@ export const useSourceStore = defineStore('source', () => {
   /** Records the unlock granted by the host, until `untilMs`. */
   const unlocked = (untilMs: number): void => agree(() => ({ unlockedUntilMs: untilMs }))
   const lock = (): Promise<void> =>
-    ask(
+    request(
       'The cluster was not locked',
       (client) => client.source.lock(),
       () => ({ unlockedUntilMs: null }),
@@ -194,7 +194,7 @@ export const useSourceStore = defineStore('source', () => {
     look,
     off,
     refused,
-    tell,
+    notify,
     frame,
     receivedMs,
     switches,

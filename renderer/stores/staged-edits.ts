@@ -13,13 +13,13 @@ type Policy = NonNullable<StagedFrame['policy']>
 export interface ToStage {
   readonly service: ServiceName
   readonly form: RuleForm
-  readonly terms: { readonly expiresS: number | null; readonly reason: string }
+  readonly terms: { readonly expiresS: number | null; readonly renews?: boolean | undefined; readonly reason: string }
   /** Id of the staged change that it replaces. */
   readonly replaces?: string | undefined
 }
 
-const verbWords = { start: 'start of', change: 'change of', stop: 'stop of' } as const
-const wordsOf = ({ verb, name }: RuleForm): string => `${verbWords[verb]} ${name}`
+const verbNames = { start: 'start of', change: 'change of', stop: 'stop of' } as const
+const labelOf = ({ verb, name }: RuleForm): string => `${verbNames[verb]} ${name}`
 
 export const useStagedEditsStore = defineStore('staged-edits', () => {
   const connection = useConnectionStore()
@@ -32,21 +32,21 @@ export const useStagedEditsStore = defineStore('staged-edits', () => {
   }
 
   function api(): Client {
-    if (connection.host === null) throw new Error('The host is not connected')
+    if (connection.host === null) throw new Error('The Sluice host is not connected')
     return connection.host.api
   }
   /** Shows a refusal above the view. */
-  async function said(act: () => Promise<unknown>): Promise<boolean> {
+  async function attempt(act: () => Promise<unknown>): Promise<boolean> {
     try {
       await act()
       return true
     } catch (error) {
       const what = 'Staged changes were not updated'
-      source.tell(connection.host === null ? noHost(what) : refusal(what, error))
+      source.notify(connection.host === null ? noHost(what) : refusal(what, error))
       return false
     }
   }
-  const takeBack = (service: ServiceName, id: string): Promise<void> => api().rules.unstage({ service, id })
+  const unstageOne = (service: ServiceName, id: string): Promise<void> => api().rules.unstage({ service, id })
   const restore = (service: ServiceName, ids: string[], replaces?: string): Promise<void> =>
     api().rules.restore({ service, ids, ...(replaces === undefined ? {} : { replaces }) })
 
@@ -55,10 +55,10 @@ export const useStagedEditsStore = defineStore('staged-edits', () => {
     const input = { service, form, terms, ...(replaces === undefined ? {} : { replaces }) }
     const { id } = await api().rules.stage(input)
     undo.push({
-      room: 'rules',
-      words: `stage ${wordsOf(form)}`,
-      undo: () => said(() => (replaces === undefined ? takeBack(service, id) : restore(service, [replaces], id))),
-      redo: () => said(() => restore(service, [id], replaces)),
+      area: 'rules',
+      label: `stage ${labelOf(form)}`,
+      undo: () => attempt(() => (replaces === undefined ? unstageOne(service, id) : restore(service, [replaces], id))),
+      redo: () => attempt(() => restore(service, [id], replaces)),
     })
     return id
   }
@@ -74,12 +74,12 @@ export const useStagedEditsStore = defineStore('staged-edits', () => {
     else if (first !== undefined) {
       const ids = gone.map((item) => item.id)
       undo.push({
-        room: 'rules',
-        words: ids.length === 1 ? `unstage ${wordsOf(first.form)}` : `unstage ${ids.length} changes`,
-        undo: () => said(() => restore(service, ids)),
+        area: 'rules',
+        label: ids.length === 1 ? `unstage ${labelOf(first.form)}` : `unstage ${ids.length} changes`,
+        undo: () => attempt(() => restore(service, ids)),
         redo: () =>
-          said(async () => {
-            for (const one of ids) await takeBack(service, one)
+          attempt(async () => {
+            for (const one of ids) await unstageOne(service, one)
           }),
       })
     }
@@ -88,10 +88,10 @@ export const useStagedEditsStore = defineStore('staged-edits', () => {
   /** A staged policy change excludes others, and has a new id each time. */
   function policyEdit(service: ServiceName, policy: string, reason: string, done: 'stage' | 'unstage', first: string) {
     let id = first
-    const put = () => said(async () => void ({ id } = await api().rules.stagePolicy({ service, policy, reason })))
-    const take = () => said(() => takeBack(service, id))
+    const put = () => attempt(async () => void ({ id } = await api().rules.stagePolicy({ service, policy, reason })))
+    const take = () => attempt(() => unstageOne(service, id))
     const [undoes, redoes] = done === 'stage' ? [take, put] : [put, take]
-    return { room: 'rules' as const, words: `${done} the policy ${policy}`, undo: undoes, redo: redoes }
+    return { area: 'rules' as const, label: `${done} the policy ${policy}`, undo: undoes, redo: redoes }
   }
   async function stagePolicy(service: ServiceName, policy: string): Promise<void> {
     const { id } = await api().rules.stagePolicy({ service, policy, reason: '' })

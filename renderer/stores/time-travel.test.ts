@@ -7,7 +7,7 @@ import { useSourceStore } from './source.ts'
 import { useTimeStore } from './time.ts'
 
 let host: TimeHost
-const asked = (): unknown[] =>
+const goToTimes = (): unknown[] =>
   host.calls.filter((c) => c.verb === 'goTo').map((c) => (c.input as { atMs: number }).atMs)
 const settle = async (): Promise<void> => {
   for (let i = 0; i < 6; i++) await Promise.resolve()
@@ -30,7 +30,7 @@ async function intoThePast() {
 describe('beyond the memory', () => {
   it('continues in stored history, and shows none of it before it is named', async () => {
     const time = await intoThePast()
-    expect(asked()).toEqual([49_000])
+    expect(goToTimes()).toEqual([49_000])
     expect([time.isElsewhere, time.at]).toEqual([true, 50]) // the status that names it is on its way
     apply(playback())
     expect([time.isElsewhere, time.at, time.atMs, time.isRecorded, time.isPaused]).toEqual([
@@ -49,7 +49,7 @@ describe('beyond the memory', () => {
     time.step(-3)
     expect([time.at, time.atMs]).toEqual([6, 34_000])
     time.step(-20)
-    expect(asked().at(-1)).toBe(-66_000)
+    expect(goToTimes().at(-1)).toBe(-66_000)
     await host.answer(refuse('NOTHING_KEPT', 'Nothing is kept of then'))
     expect([time.at, time.isGoing]).toEqual([6, false]) // it stays where it was, and says why
     expect(useSourceStore().notices[0]).toMatchObject({ what: 'Nothing is kept of then' })
@@ -60,7 +60,7 @@ describe('beyond the memory', () => {
     time.goToTime(10_000)
     time.goToTime(-9e9)
     await host.answer({ sample: 9, atMs: 10_000, recorded: true, turn: 1 })
-    expect(asked()).toEqual([10_000, -9e9])
+    expect(goToTimes()).toEqual([10_000, -9e9])
     await host.answer(refuse('NOTHING_KEPT', 'Nothing is kept of then'))
     apply(playback())
     expect([time.at, time.atMs, time.isElsewhere, time.isGoing]).toEqual([9, 10_000, false, false])
@@ -71,7 +71,7 @@ describe('beyond the memory', () => {
     const time = await intoThePast()
     apply(playback())
     time.step(1)
-    expect(asked().at(-1)).toBe(54_000)
+    expect(goToTimes().at(-1)).toBe(54_000)
     await host.answer({ sample: 54, atMs: 54_000, recorded: false, turn: 2 })
     apply(status({ turn: 2 }))
     expect([time.at, time.atMs, time.isRecorded, time.isPaused]).toEqual([54, 54_000, false, true])
@@ -82,11 +82,11 @@ describe('beyond the memory', () => {
     time.goTo(50)
     time.note({ sample: 50, atMs: 50_000 })
     for (let i = 0; i < 30; i++) time.step(-1) // a key that is held
-    expect(asked()).toEqual([49_000])
+    expect(goToTimes()).toEqual([49_000])
     await host.answer({ sample: 9, atMs: 49_000, recorded: true, turn: 1 })
-    expect(asked()).toEqual([49_000, 20_000])
+    expect(goToTimes()).toEqual([49_000, 20_000])
     await host.answer({ sample: 4, atMs: 20_000, recorded: true, turn: 1 })
-    expect(asked()).toHaveLength(2)
+    expect(goToTimes()).toHaveLength(2)
     apply(playback())
     expect([time.at, time.atMs]).toEqual([4, 20_000])
   })
@@ -96,11 +96,11 @@ describe('beyond the memory', () => {
     const time = useTimeStore()
     expect([time.at, time.sample, time.isPaused]).toEqual([null, 9, true])
     time.step(1)
-    expect(asked()).toEqual([54_000])
+    expect(goToTimes()).toEqual([54_000])
     await host.answer({ sample: 9, atMs: 49_000, recorded: true, turn: 1 })
-    expect([time.at, time.said]).toEqual([9, 'no later data'])
+    expect([time.at, time.message]).toEqual([9, 'no later data'])
     time.step(-1)
-    expect([time.at, time.said]).toEqual([8, ''])
+    expect([time.at, time.message]).toEqual([8, ''])
   })
 
   it('computes the sample if the host cannot; far from any data it stays, with a notice', async () => {
@@ -110,7 +110,7 @@ describe('beyond the memory', () => {
     expect([time.at, useSourceStore().notices]).toEqual([60, []])
     time.goToTime(10_000)
     await host.answer(refuse('NOTHING_KEPT', 'Nothing is kept of then'))
-    expect([time.at, time.said, useSourceStore().notices.length]).toEqual([50, 'no earlier data', 0])
+    expect([time.at, time.message, useSourceStore().notices.length]).toEqual([50, 'no earlier data', 0])
     time.goTo(70)
     time.goToTime(-60_000)
     await host.answer(refuse('NOTHING_KEPT', 'Nothing is kept of then'))
@@ -201,12 +201,12 @@ describe('events', () => {
   it('end with a message', async () => {
     const time = useTimeStore()
     await time.event('previous')
-    expect([time.said, time.at]).toEqual(['no earlier event', null])
+    expect([time.message, time.at]).toEqual(['no earlier event', null])
     apply(status({ sample: 101, atMs: 101_000 }))
     await nextTick()
-    expect(time.said).toBe('no earlier event')
+    expect(time.message).toBe('no earlier event')
     time.step(-1)
-    expect(time.said).toBe('')
+    expect(time.message).toBe('')
   })
 })
 

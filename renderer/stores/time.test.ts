@@ -41,6 +41,22 @@ it('continues in a view that reports no samples, and stays paused', () => {
   expect([time.sample, time.atMs]).toEqual([129, 129_400])
 })
 
+it('continues when it is resumed in a view that reports no samples', () => {
+  const time = useTimeStore()
+  time.note({ sample: 99, atMs: 99_000 })
+  time.pause()
+  time.unnote()
+  time.live()
+  newest(130)
+  expect([time.sample, time.atMs]).toEqual([130, 130_000])
+  // A view that is mounted keeps its sample until its next frame.
+  useSourceStore().viewers++
+  time.note({ sample: 129, atMs: 129_400 })
+  time.pause()
+  time.live()
+  expect([time.sample, time.atMs]).toEqual([129, 129_400])
+})
+
 it('steps within the available samples, and pauses by stepping', () => {
   const time = useTimeStore()
   time.step(-1)

@@ -42,7 +42,7 @@ export const useTimeStore = defineStore('time', () => {
   const noted = shallowRef<{ sample: number; atMs: number | null } | null>(null)
   const crumbs = shallowRef<readonly Crumb[]>([])
   /** Message of the last key press besides a move, for example that there is no later event. */
-  const said = ref('')
+  const message = ref('')
 
   const newest = computed(() => source.frame?.sample ?? 0)
   /** Oldest sample that can be reached without the host opening anything. */
@@ -74,7 +74,7 @@ export const useTimeStore = defineStore('time', () => {
   }
   const within = (target: number): number => Math.max(oldest.value, Math.min(newest.value, Math.round(target)))
   function goTo(target: number): void {
-    said.value = ''
+    message.value = ''
     at.value = within(target)
   }
   // A paused cursor may become older than the host's memory, and after a restart of the host it may be beyond the
@@ -85,13 +85,13 @@ export const useTimeStore = defineStore('time', () => {
 
   /** The host is sent one instant at a time; of further ones only the newest is kept. */
   let wantedMs: number | null = null
-  let askedMs = 0
+  let requestedMs = 0
   const isGoing = ref(false)
-  const turnAsked = ref(0)
+  const requestedTurn = ref(0)
   /** Position reached at the host, in sample numbers of a turn that the window has not seen yet. */
   const ahead = shallowRef<{ turn: number; sample: number; atMs: number } | null>(null)
   /** True while the cursor is moving to another turn, for which the current sample numbers are not valid. */
-  const isElsewhere = computed(() => ahead.value !== null || (isGoing.value && source.turn !== turnAsked.value))
+  const isElsewhere = computed(() => ahead.value !== null || (isGoing.value && source.turn !== requestedTurn.value))
 
   function arrive(sampleThere: number, ms: number): void {
     at.value = sampleThere
@@ -119,16 +119,16 @@ export const useTimeStore = defineStore('time', () => {
   /** Moves to the sample nearest to an instant of the source's clock; beyond the memory, in stored history. */
   const goToTime = (ms: number): void => void travel(ms)
   async function travel(ms: number): Promise<void> {
-    said.value = ''
+    message.value = ''
     if (connection.host === null) return goTo(reckon(ms))
     wantedMs = ms
     if (isGoing.value) return
     isGoing.value = true
     try {
       while (wantedMs !== null) {
-        askedMs = wantedMs
+        requestedMs = wantedMs
         wantedMs = null
-        await ask(askedMs)
+        await send(requestedMs)
       }
     } finally {
       isGoing.value = false
@@ -142,9 +142,9 @@ export const useTimeStore = defineStore('time', () => {
     ahead.value = { turn, sample: sampleThere, atMs: ms }
     source.look()
   }
-  async function ask(ms: number): Promise<void> {
+  async function send(ms: number): Promise<void> {
     const { host } = connection
-    turnAsked.value = source.turn
+    requestedTurn.value = source.turn
     try {
       const reached = await host?.api.history.goTo({ atMs: ms })
       passed = wantedMs === null ? null : (reached ?? passed)
@@ -155,28 +155,31 @@ export const useTimeStore = defineStore('time', () => {
       if (connection.host !== host) return
       if (there && wantedMs === null) {
         moveTo(there)
-        return source.tell(refusal(`The cursor was not moved to ${formatClock(ms)}`, error))
+        return source.notify(refusal(`The cursor was not moved to ${formatClock(ms)}`, error))
       }
       const nearest = reckon(ms)
       const beyondMs = Math.max(oldest.value - nearest, nearest - newest.value - 1) * intervalMs.value
       // A short step beyond the data ends at the last sample; far from any data the cursor does not move.
       if (!isRecorded.value && beyondMs <= MINUTE_MS) {
         goTo(nearest)
-        if (beyondMs > 0) said.value = nearest < oldest.value ? FURTHER_BACK : FURTHER_ON
-      } else source.tell(refusal(`The cursor was not moved to ${formatClock(ms)}`, error))
+        if (beyondMs > 0) message.value = nearest < oldest.value ? FURTHER_BACK : FURTHER_ON
+      } else source.notify(refusal(`The cursor was not moved to ${formatClock(ms)}`, error))
     }
   }
 
   /** Ends a playback, or follows the newest again. */
   function live(): void {
-    said.value = ''
+    message.value = ''
     wantedMs = null
-    if (!isRecorded.value) at.value = null
-    else
+    if (!isRecorded.value) {
+      at.value = null
+      // No mounted view reports samples: the one that was paused on would stand for the newest.
+      if (source.viewers === 0) noted.value = null
+    } else
       void connection.host?.api.history
         .leave()
         .then(() => source.look())
-        .catch((error: unknown) => source.tell(refusal('The recording is still open', error)))
+        .catch((error: unknown) => source.notify(refusal('The recording is still open', error)))
   }
   const pause = (): void => {
     at.value ??= sample.value
@@ -187,11 +190,11 @@ export const useTimeStore = defineStore('time', () => {
   function reset(): void {
     at.value = noted.value = ahead.value = wantedMs = null
     crumbs.value = []
-    said.value = ''
+    message.value = ''
   }
   /** Moves the cursor by whole samples and pauses there; beyond the samples in memory the host is asked. */
   function step(by: number): void {
-    const under = wantedMs ?? (isGoing.value || ahead.value ? askedMs : null)
+    const under = wantedMs ?? (isGoing.value || ahead.value ? requestedMs : null)
     if (under !== null) {
       goToTime(under + by * intervalMs.value)
       return
@@ -204,32 +207,32 @@ export const useTimeStore = defineStore('time', () => {
   async function travelOn(fromMs: number, by: number): Promise<void> {
     await travel(fromMs + by * intervalMs.value)
     const there = ahead.value?.atMs ?? atMs.value
-    if (there === fromMs) said.value = by > 0 ? FURTHER_ON : FURTHER_BACK
+    if (there === fromMs) message.value = by > 0 ? FURTHER_ON : FURTHER_BACK
   }
   function stepMinutes(by: number): void {
-    const from = wantedMs ?? (isGoing.value || ahead.value ? askedMs : atMs.value)
+    const from = wantedMs ?? (isGoing.value || ahead.value ? requestedMs : atMs.value)
     if (from !== null) goToTime(from + by * MINUTE_MS)
   }
 
   /** Last event jumped to: its sample may be slightly before it. */
   let lastEvent: { atMs: number; sample: number } | null = null
-  let isAsking = false
+  let isSearching = false
   async function event(direction: 'next' | 'previous'): Promise<void> {
     const { host } = connection
     const from = lastEvent?.sample === at.value && lastEvent ? lastEvent.atMs : atMs.value
-    if (host === null || from === null || isAsking || isGoing.value) return
-    isAsking = true
+    if (host === null || from === null || isSearching || isGoing.value) return
+    isSearching = true
     try {
       const found = await host.api.history.event({ atMs: from, direction })
-      if (found.atMs === null) said.value = direction === 'next' ? 'no later event' : 'no earlier event'
+      if (found.atMs === null) message.value = direction === 'next' ? 'no later event' : 'no earlier event'
       else {
         await travel(found.atMs)
         lastEvent = { atMs: found.atMs, sample: ahead.value?.sample ?? at.value ?? -1 }
       }
     } catch (error) {
-      source.tell(refusal('The event was not found', error))
+      source.notify(refusal('The event was not found', error))
     } finally {
-      isAsking = false
+      isSearching = false
     }
   }
 
@@ -270,7 +273,7 @@ export const useTimeStore = defineStore('time', () => {
     sample,
     atMs,
     held,
-    said,
+    message,
     noted,
     note,
     unnote,

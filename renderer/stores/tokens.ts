@@ -126,18 +126,18 @@ export const useTokensStore = defineStore('tokens', () => {
     agreed.value === null ? frame : withSettings(frame, agreed.value.node, agreed.value.settings)
 
   /** Result of admission control; a notice if the request failed. */
-  async function check(asked: TokensReserve): Promise<TokensAdmission | Notice> {
+  async function check(input: TokensReserve): Promise<TokensAdmission | Notice> {
     try {
-      return connection.host === null ? noHost(NOT_CHECKED) : await connection.host.api.tokens.check(asked)
+      return connection.host === null ? noHost(NOT_CHECKED) : await connection.host.api.tokens.check(input)
     } catch (error) {
       return refusal(NOT_CHECKED, error)
     }
   }
   /** null: it applies from the next period on. */
-  async function reserve(asked: TokensReserve): Promise<Notice | null> {
+  async function reserve(input: TokensReserve): Promise<Notice | null> {
     try {
       if (connection.host === null) return noHost(NOT_RESERVED)
-      await connection.host.api.tokens.reserve(asked)
+      await connection.host.api.tokens.reserve(input)
       return null
     } catch (error) {
       return refusal(NOT_RESERVED, error)

@@ -8,6 +8,8 @@ import type { CommandId } from '../commands/catalogue.ts'
 export interface TourState {
   readonly route: string
   readonly controller: string
+  /** The controller writes the rules that it computes. */
+  readonly isEnforced: boolean
   readonly isPaused: boolean
   /** A job is open in the inspector. */
   readonly hasJob: boolean
@@ -42,11 +44,11 @@ export const tourSteps: readonly TourStep[] = [
   {
     id: 'controller',
     title: 'Let the heavy job run',
-    text: 'Open the cluster menu and choose the controller None.',
-    why: 'AdapTBF limits the heaviest job. Without it, the tiles change after some seconds, and Top movers names that job.',
-    at: by('controller-none', 'cluster'),
+    text: 'If the cluster is in enforce mode, open the cluster menu and choose the controller None.',
+    why: 'The demo opens in advise mode: AdapTBF computes its rules and writes none, so nothing limits the heaviest job.',
+    at: by('mode-confirm', 'controller-none', 'cluster'),
     keys: [],
-    isDone: ({ controller }) => controller === 'none',
+    isDone: ({ controller, isEnforced }) => controller === 'none' || !isEnforced,
   },
   {
     id: 'pause',
@@ -61,16 +63,16 @@ export const tourSteps: readonly TourStep[] = [
     id: 'job',
     title: 'Find the heaviest job',
     text: 'Go to Jobs and open the job at the top.',
-    why: 'The inspector shows its operations, sizes and targets, and that no rule is bound to it.',
+    why: 'The inspector shows its operations, sizes and targets, and that it matches the default rule only.',
     at: [...by('job-row', 'nav-jobs')],
     keys: ['frame.jobs', 'jobs.next', 'jobs.open'],
     isDone: ({ hasJob }) => hasJob,
   },
   {
     id: 'dry-run',
-    title: 'Test a fix on a copy',
-    text: 'Start a dry run of the current state, and wait for the verdict.',
-    why: 'The state at the cursor is copied and run under several policies. Fewer seeds and seconds in the run bar are faster. Check the limits of the model, too.',
+    title: 'Test a fix in the sandbox',
+    text: 'Press Test in sandbox, and wait for the verdict.',
+    why: 'The state at the cursor is copied and run under several policies. It is faster with fewer seeds and seconds under Parameters. Check the limits of the model, too.',
     at: by('verdict', 'progress', 'run', 'mover-what-if'),
     keys: ['frame.dry-run', 'sandbox.run'],
     isDone: (now, before) => now.run !== null && now.run !== before.run,
@@ -95,7 +97,7 @@ export const tourSteps: readonly TourStep[] = [
   },
   {
     id: 'commit',
-    title: 'Commit it',
+    title: 'Commit the change',
     text: 'Type the target that the dialog names, then press Commit.',
     why: 'A timer is created first, then the rule; every server is read back. On the emulator this is safe.',
     at: by('commit', 'typed', 'review'),
@@ -105,15 +107,15 @@ export const tourSteps: readonly TourStep[] = [
   {
     id: 'countdown',
     title: 'Wait for the expiry',
-    text: 'Close the dialog. The ring in the title bar counts down until the servers stop the rule. Open the undo list of Rules.',
-    why: 'The timer runs on the servers, even if this console is closed. Each change in the list can be rolled back.',
+    text: 'Close the dialog. The ring in the title bar counts down until the servers stop the rule. Then open Change history in Rules.',
+    why: 'The timer runs on the servers, even if this console is closed. Each change in the list can be reverted.',
     at: by('undo-list', 'next-expiry'),
     keys: ['rules.undo-list'],
     isDone: ({ isUndoOpen }) => isUndoOpen,
   },
   {
     id: 'incident',
-    title: 'Document it',
+    title: 'Document the incident',
     text: 'Go to Overview and create an incident. Give it a title and a note, and save it.',
     why: 'Its cells are prefilled from the cursor time: charts, movers, rules, verdict, commands.',
     at: by('note-keep', 'nav-overview'),
@@ -122,7 +124,7 @@ export const tourSteps: readonly TourStep[] = [
   },
   {
     id: 'export',
-    title: 'Share it',
+    title: 'Share the incident',
     text: 'Open the incident and export it. If the preview is not open, the first press opens it and the second writes the file.',
     why: 'One ZIP file with pseudonyms for every name, which opens in any browser.',
     at: by('bundle-export', 'filed-open', 'nav-incidents'),

@@ -29,7 +29,7 @@ export const useTourStore = defineStore('tour', () => {
   const at = computed(() => (Number.isInteger(kept.value) ? Math.max(0, Math.min(kept.value, tourSteps.length)) : 0))
   const step = computed(() => tourSteps[at.value])
   const isBegun = computed(() => at.value > 0 && at.value < tourSteps.length)
-  const startWords = computed(() =>
+  const startLabel = computed(() =>
     isOpen.value ? 'Show the card' : isBegun.value ? `Continue at step ${at.value + 1}` : 'Start the tour',
   )
 
@@ -59,5 +59,5 @@ export const useTourStore = defineStore('tour', () => {
   function leave(): void {
     isOpen.value = isOver.value = false
   }
-  return { isOpen, isFolded, isOver, calls, why, at, step, isBegun, startWords, start, restart, next, back, leave }
+  return { isOpen, isFolded, isOver, calls, why, at, step, isBegun, startLabel, start, restart, next, back, leave }
 })

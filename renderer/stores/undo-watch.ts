@@ -20,17 +20,17 @@ import { useTokensStore } from './tokens.ts'
 import { useUndoStore, type EditArea } from './undo.ts'
 
 interface Noticed<T> {
-  readonly room: EditArea
+  readonly area: EditArea
   readonly of: () => T
   readonly put: (value: T) => unknown
-  readonly words: (now: T, before: T) => string
+  readonly label: (now: T, before: T) => string
   /** Key under which quick successive changes are merged; none: not merged. */
   readonly joins?: (now: T, before: T) => string
   /** True if the change is not an edit, for example an opened draft. */
   readonly isOther?: (now: T, before: T) => boolean
 }
 
-function notice<T>({ room, of, put, words, joins, isOther }: Noticed<T>): void {
+function notice<T>({ area, of, put, label, joins, isOther }: Noticed<T>): void {
   const undo = useUndoStore()
   watch(
     of,
@@ -38,8 +38,8 @@ function notice<T>({ room, of, put, words, joins, isOther }: Noticed<T>): void {
       if (isOther?.(now, before)) return
       const joined = joins?.(now, before)
       undo.push({
-        room,
-        words: words(now, before),
+        area,
+        label: label(now, before),
         undo: () => put(before),
         redo: () => put(now),
         ...(joined === undefined ? {} : { joins: joined }),
@@ -49,7 +49,7 @@ function notice<T>({ room, of, put, words, joins, isOther }: Noticed<T>): void {
   )
 }
 
-function settingWords(now: Settings, before: Settings): string {
+function settingLabel(now: Settings, before: Settings): string {
   const changed = settingNames.filter((name) => now[name] !== before[name])
   const [only] = changed
   if (changed.length !== 1 || only === undefined) return changed.length > 1 ? `${changed.length} settings` : 'settings'
@@ -66,10 +66,11 @@ interface JobsView {
   readonly target: string
   readonly groupBy: JobGroupBy | null
 }
-function jobsWords(now: JobsView, before: JobsView): string {
-  if (now.groupBy !== before.groupBy) return now.groupBy === null ? 'jobs one by one' : `jobs by ${now.groupBy}`
+function jobsViewLabel(now: JobsView, before: JobsView): string {
+  if (now.groupBy !== before.groupBy) return now.groupBy === null ? 'jobs ungrouped' : `jobs by ${now.groupBy}`
   if (now.filter !== before.filter) return now.filter === '' ? 'jobs filter cleared' : `filter ${now.filter}`
-  if (now.target !== before.target) return now.target === '' ? 'records of all targets' : `records of ${now.target}`
+  if (now.target !== before.target)
+    return now.target === '' ? 'token balances of all targets' : `token balances of ${now.target}`
   return `jobs sorted by ${now.sort}`
 }
 
@@ -86,7 +87,7 @@ const tagChange = (now: Tags, before: Tags) =>
     put: [...now[table]].filter((id) => !before[table].has(id)),
     taken: [...before[table]].filter((id) => !now[table].has(id)),
   }))
-function tagWords(now: Tags, before: Tags): string {
+function tagsLabel(now: Tags, before: Tags): string {
   const all = tagChange(now, before)
   const put = all.flatMap((c) => c.put)
   const taken = all.flatMap((c) => c.taken)
@@ -94,7 +95,7 @@ function tagWords(now: Tags, before: Tags): string {
   return put[0] === undefined ? `tag removed from ${taken[0] ?? ''}` : `tag of ${put[0]}`
 }
 
-function variantWords(now: readonly VariantEntry[], before: readonly VariantEntry[]): string {
+function variantsLabel(now: readonly VariantEntry[], before: readonly VariantEntry[]): string {
   const added = now.find(({ id }) => before.every((e) => e.id !== id))
   const removed = before.find(({ id }) => now.every((e) => e.id !== id))
   if (added && !removed) return `variant ${added.variant.name} added`
@@ -123,24 +124,24 @@ export function recordEdits(): void {
   const tags = useTagsStore()
 
   notice<Settings>({
-    room: 'settings',
+    area: 'settings',
     of: () => ({ ...settings.all }),
     put: (value) => settings.set(value),
-    words: settingWords,
+    label: settingLabel,
     joins: (now, before) => `setting ${changedNames(now, before).join(' ')}`,
     isOther: (now, before) => changedNames(now, before).length === 0,
   })
   notice<ChosenKeys>({
-    room: 'settings',
+    area: 'settings',
     of: () => keymap.chosen,
     put: (value) => (keymap.chosen = value),
-    words: () => 'key bindings',
+    label: () => 'key bindings',
   })
   notice<JobsView>({
-    room: 'jobs',
+    area: 'jobs',
     of: () => jobsView(jobs),
     put: (value) => jobs.$patch(value),
-    words: jobsWords,
+    label: jobsViewLabel,
     joins: (now, before) =>
       now.filter !== before.filter
         ? 'jobs filter'
@@ -151,33 +152,33 @@ export function recordEdits(): void {
             : `jobs order ${now.sort}`,
   })
   notice<Tags>({
-    room: 'views',
+    area: 'views',
     of: () => tags.tags,
     put: (value) => (tags.tags = value),
-    words: tagWords,
+    label: tagsLabel,
     isOther: (now, before) => tagChange(now, before).every(({ put, taken }) => put.length + taken.length === 0),
   })
   notice<string>({
-    room: 'views',
+    area: 'views',
     of: () => locks.filter,
     put: (value) => (locks.filter = value),
-    words: (now) => (now === '' ? 'locks filter cleared' : `locks filter ${now}`),
+    label: (now) => (now === '' ? 'locks filter cleared' : `locks filter ${now}`),
     joins: () => 'locks filter',
   })
   for (const { of, store } of filters()) {
     notice<string>({
-      room: 'views',
+      area: 'views',
       of: () => store.filter,
       put: (value) => (store.filter = value),
-      words: (now) => (now === '' ? `${of} filter cleared` : `${of} filter ${now}`),
+      label: (now) => (now === '' ? `${of} filter cleared` : `${of} filter ${now}`),
       joins: () => `${of} filter`,
     })
   }
   notice<readonly VariantEntry[]>({
-    room: 'sandbox',
+    area: 'sandbox',
     of: () => variants.entries,
     put: (value) => variants.put(value),
-    words: variantWords,
+    label: variantsLabel,
     joins: (now, before) => {
       const changed = now.length === before.length ? now.find((e) => !before.includes(e)) : undefined
       return changed ? `variant ${changed.id}` : `variants ${now.length}`
@@ -186,12 +187,12 @@ export function recordEdits(): void {
     isOther: (now, before) => now.every(({ id }) => before.every((b) => b.id !== id)),
   })
   notice<string>({
-    room: 'sandbox',
+    area: 'sandbox',
     of: () => sandbox.text,
     put: (value) => sandbox.edit(value),
-    words: () => 'scenario text',
+    label: () => 'scenario text',
     joins: () => 'scenario text',
-    isOther: (now) => now === sandbox.keptText,
+    isOther: (now) => now === sandbox.savedText,
   })
   // Edits of the previous scenario are dropped.
   watch(
@@ -200,10 +201,10 @@ export function recordEdits(): void {
     { flush: 'sync' },
   )
   notice<{ plane: PadllPlane; text: string } | null>({
-    room: 'policies',
+    area: 'policies',
     of: () => (policies.draft === null ? null : { plane: policies.draft.plane, text: policies.draft.text }),
     put: (value) => value !== null && policies.put(value.plane, value.text),
-    words: () => 'policy text',
+    label: () => 'policy text',
     joins: () => 'policies',
     isOther: (now, before) =>
       now === null || before === null || now.plane !== before.plane || now.text === before.text || !isTouched(),

@@ -26,7 +26,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 const later = (): void => void vi.setSystemTime(Date.now() + 10_000)
-const words = (): string => useUndoStore().told?.words ?? ''
+const words = (): string => useUndoStore().message?.text ?? ''
 
 describe('edits of the window', () => {
   it('are undone and redone one by one, with their descriptions', async () => {
@@ -39,7 +39,7 @@ describe('edits of the window', () => {
     jobs.filter = 'user:ana'
     later()
     jobs.sortBy('readBps')
-    expect(undo.past.map((e) => e.words)).toEqual(['Theme', 'filter user:ana', 'jobs sorted by readBps'])
+    expect(undo.past.map((e) => e.label)).toEqual(['Theme', 'filter user:ana', 'jobs sorted by readBps'])
 
     await undo.undo()
     expect([jobs.sort, jobs.filter]).toEqual(['rpcs', 'user:ana'])
@@ -82,7 +82,11 @@ describe('edits of the window', () => {
     later()
     jobs.openGroup('phys', 'account:phys')
     jobs.target = 'demo-OST0001'
-    expect(undo.past.map((e) => e.words)).toEqual(['jobs by account', 'opening of phys', 'records of demo-OST0001'])
+    expect(undo.past.map((e) => e.label)).toEqual([
+      'jobs by account',
+      'opening of phys',
+      'token balances of demo-OST0001',
+    ])
     await undo.undo()
     expect(shown()).toEqual([null, 'account:phys', ''])
     await undo.undo()
@@ -104,7 +108,7 @@ describe('edits of the window', () => {
     tags.toggle('jobs', '4655.vasp')
     tags.toggle('jobs', '4690.python')
     tags.clear()
-    expect(undo.past.map((e) => e.words)).toEqual([
+    expect(undo.past.map((e) => e.label)).toEqual([
       'tag of 4655.vasp',
       'tag of hog_cap',
       'tag removed from 4655.vasp',
@@ -131,7 +135,7 @@ describe('edits of the window', () => {
     later()
     variants.patch(before[2]!.id, { maxRate: 7 })
     const undo = useUndoStore()
-    expect(undo.past.map((e) => e.words)).toEqual(['variant B removed', 'variant C'])
+    expect(undo.past.map((e) => e.label)).toEqual(['variant B removed', 'variant C'])
     await undo.undo()
     await undo.undo()
     expect(variants.entries).toEqual(before)
@@ -147,15 +151,15 @@ describe('edits of the window', () => {
     jobs.filter = 'user:ana'
     resetForSource()
     expect(jobs.filter).toBe('')
-    expect(undo.past.map((e) => e.words)).toEqual(['Density'])
+    expect(undo.past.map((e) => e.label)).toEqual(['Density'])
     await nextTick()
   })
 
   it('are limited to a hundred', () => {
     const undo = useUndoStore()
-    for (let i = 0; i < 130; i++) undo.push({ words: `${i}`, room: 'views', undo: () => true, redo: () => true })
+    for (let i = 0; i < 130; i++) undo.push({ label: `${i}`, area: 'views', undo: () => true, redo: () => true })
     expect(undo.past).toHaveLength(100)
-    expect(undo.past[0]?.words).toBe('30')
+    expect(undo.past[0]?.label).toBe('30')
   })
 })
 
@@ -207,7 +211,7 @@ describe('what is staged', () => {
     const items = ['x', 'y'].map((id) => ({ id, rule: id, form: { ...form, name: id } }))
     edits.note({ service: 'ost_io', items, policy: null } as never)
     await edits.unstage('ost_io', null)
-    expect(undo.next?.words).toBe('unstage 2 changes')
+    expect(undo.next?.label).toBe('unstage 2 changes')
     await undo.undo()
     await undo.redo()
     expect(calls).toEqual(['unstage null', 'restore x y', 'unstage x', 'unstage y'])
@@ -233,7 +237,7 @@ describe('what is staged', () => {
     undo.committed('The staged changes were committed')
     expect(await undo.undo()).toBe(false)
     expect(words()).toBe(
-      'The staged changes were committed. Cluster changes are rolled back in Rules, in the undo list (Z)',
+      'The staged changes were committed. Cluster changes are reverted in Rules, under Change history (Z)',
     )
     expect(await undo.undo()).toBe(false)
     expect(calls).toEqual(['stage'])

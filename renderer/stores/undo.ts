@@ -12,8 +12,8 @@ export type EditArea = 'settings' | 'jobs' | 'rules' | 'sandbox' | 'policies' | 
 type Act = () => unknown
 export interface Edit {
   /** Description that follows `Undo: `, for example `filter user:ana`. */
-  readonly words: string
-  readonly room: EditArea
+  readonly label: string
+  readonly area: EditArea
   readonly undo: Act
   readonly redo: Act
   /** Quick successive edits with the same key are merged, as while typing. */
@@ -26,7 +26,7 @@ interface Step extends Edit {
 }
 /** Message about the last step. */
 export interface UndoMessage {
-  readonly words: string
+  readonly text: string
   readonly kind: 'undone' | 'redone' | 'nothing' | 'refused' | 'cluster'
 }
 
@@ -36,7 +36,7 @@ const JOIN_MS = 1500
 export const useUndoStore = defineStore('undo', () => {
   const past = shallowRef<readonly Step[]>([])
   const future = shallowRef<readonly Step[]>([])
-  const told = shallowRef<UndoMessage | null>(null)
+  const message = shallowRef<UndoMessage | null>(null)
   const isBusy = ref(false)
   let quiet = 0
 
@@ -62,17 +62,17 @@ export const useUndoStore = defineStore('undo', () => {
     future.value = []
   }
   /** Drops the edits of areas whose data is gone. */
-  function forget(...rooms: readonly EditArea[]): void {
-    const stays = (step: Step): boolean => !rooms.includes(step.room)
+  function forget(...areas: readonly EditArea[]): void {
+    const stays = (step: Step): boolean => !areas.includes(step.area)
     past.value = past.value.filter(stays)
     future.value = future.value.filter(stays)
   }
   /** A cluster was changed: its staged edits are dropped, and the change itself cannot be undone here. */
-  function committed(words: string): void {
+  function committed(label: string): void {
     forget('rules')
     const barrier: Step = {
-      words,
-      room: 'rules',
+      label,
+      area: 'rules',
       undo: () => false,
       redo: () => false,
       atMs: Date.now(),
@@ -86,14 +86,14 @@ export const useUndoStore = defineStore('undo', () => {
     const edit = from.value.at(-1)
     if (isBusy.value) return false
     if (edit === undefined) {
-      told.value = { kind: 'nothing', words: act === 'undo' ? 'Nothing to undo' : 'Nothing to redo' }
+      message.value = { kind: 'nothing', text: act === 'undo' ? 'Nothing to undo' : 'Nothing to redo' }
       return false
     }
     from.value = from.value.slice(0, -1)
     if (edit.isBarrier) {
-      told.value = {
+      message.value = {
         kind: 'cluster',
-        words: `${edit.words}. Cluster changes are rolled back in Rules, in the undo list (Z)`,
+        text: `${edit.label}. Cluster changes are reverted in Rules, under Change history (Z)`,
       }
       return false
     }
@@ -101,12 +101,12 @@ export const useUndoStore = defineStore('undo', () => {
     try {
       const isDone = (await quietly(edit[act])) !== false
       if (isDone) to.value = [...to.value, { ...edit, atMs: 0 }].slice(-MOST)
-      told.value = isDone
+      message.value = isDone
         ? {
             kind: act === 'undo' ? 'undone' : 'redone',
-            words: `${act === 'undo' ? 'Undone' : 'Redone'}: ${edit.words}`,
+            text: `${act === 'undo' ? 'Undone' : 'Redone'}: ${edit.label}`,
           }
-        : { kind: 'refused', words: `Not ${act === 'undo' ? 'undone' : 'redone'}: ${edit.words}` }
+        : { kind: 'refused', text: `Not ${act === 'undo' ? 'undone' : 'redone'}: ${edit.label}` }
       return isDone
     } finally {
       isBusy.value = false
@@ -115,5 +115,5 @@ export const useUndoStore = defineStore('undo', () => {
   const undo = (): Promise<boolean> => step(past, future, 'undo')
   const redo = (): Promise<boolean> => step(future, past, 'redo')
 
-  return { past, future, told, isBusy, next, nextRedo, quietly, push, forget, committed, undo, redo }
+  return { past, future, message, isBusy, next, nextRedo, quietly, push, forget, committed, undo, redo }
 })

@@ -1,10 +1,10 @@
 /** Comparison of two instants: tiles, targets, jobs, rules. */
 import { mount } from '@vue/test-utils'
 import { describe, expect, it } from 'vitest'
-import type { JobsFrame, OverviewFrame, Tile } from '#core/api/frames.ts'
+import type { OverviewFrame, Tile } from '#core/api/frames.ts'
 import { freshPage } from '#tests/kits/renderer/view-page.ts'
-import JobRow from './jobs/JobRow.vue'
-import { template } from './jobs/columns.ts'
+import { jobsFrame, showJobs } from '#tests/kits/renderer/views/jobs-table.ts'
+import { jobColumns } from './jobs/columns.ts'
 import { comparedFigure, rowsOf } from './jobs/rows.ts'
 import { formatComparedTile } from './overview/tiles.ts'
 import TargetStrip from './overview/TargetStrip.vue'
@@ -80,23 +80,12 @@ describe('jobs', () => {
     expect(comparedFigure('record', null, 12)).toEqual({ a: '\u2013', b: '+12', delta: '\u2013', sign: null })
   })
   const one = <T>(value: T): T[] => [value]
-  const rows = {
-    jobId: one(HOSTILE),
-    user: one(''),
-    account: one(''),
-    nodes: one(1),
-    colour: one(1),
-    topOp: one(''),
+  const frame = jobsFrame([HOSTILE], {
     rpcs: one(120),
     readBps: one(2e6),
-    writeBps: one(0),
     mdops: one(3),
-    ioBytes: one(null),
     throttled: one(0.5),
-    rule: one('default'),
-    ruleRate: one(null),
     record: one(4),
-    spark: one([]),
     against: {
       rpcs: one(100),
       readBps: one(2e6),
@@ -105,26 +94,28 @@ describe('jobs', () => {
       throttled: one(0.25),
       record: one(-2),
     },
-  } as JobsFrame['rows']
-  const row = (isCompared: boolean) => rowsOf({ rows, pairs: null } as unknown as JobsFrame, 10, isCompared)[0]
+  })
 
-  it('show A, B and the change in one cell, which a screen reader reads in words', () => {
-    const compared = row(true)
-    if (!compared) throw new Error('no row')
-    const wrapper = mount(JobRow, { props: { row: compared, rank: 1, spark: [], selected: false } })
-    const cell = (column: string) => wrapper.find(`[data-col="${column}"]`)
-    expect(cell('rpcs').text()).toBe('A 100B 120, change +20')
+  it('show A, B and the change in one cell, which a screen reader reads in words', async () => {
+    const wrapper = await showJobs(frame, { isCompared: true })
+    const cell = (column: string) => wrapper.find(`[data-job] [data-col="${column}"]`)
+    expect(cell('rpcs').text()).toBe('A 100B 120change +20')
     expect(cell('rpcs').attributes('title')).toBe('A 100, B 120, +20')
     expect(cell('mdops').find('.d').classes()).toContain('neg')
     expect(cell('record').find('.d').classes()).toContain('pos')
     expect(cell('writeBps').find('.d').text()).toBe('\u2013')
     expect(wrapper.find('img').exists()).toBe(false)
-    expect(wrapper.findAll('[role="cell"]')).toHaveLength(13)
+    expect(wrapper.findAll('[data-job] > [role="cell"]')).toHaveLength(13)
+    expect(wrapper.find('[data-testid="sort-readBps"]').text()).toBe('ReadMB/s, A, B, change')
+    wrapper.unmount()
   })
   it('keep their columns without a comparison', () => {
-    expect(row(false)?.compared).toBeUndefined()
-    expect(template(false).split(' ')).not.toContain('148px,')
-    expect(template(true, true)).toContain('104px')
+    expect(rowsOf(frame, 10, false)[0]?.compared).toBeUndefined()
+    expect(jobColumns().filter((column) => column.compared)).toEqual([])
+    const inWidth = (comparing: 'short' | 'full'): unknown[] => [
+      ...new Set(jobColumns(comparing).flatMap((column) => (column.compared ? column.width : []))),
+    ]
+    expect([inWidth('short'), inWidth('full')]).toEqual([[92], [128]])
   })
 })
 

@@ -1,7 +1,7 @@
 /** Job ids come from users' environment variables and are hostile. They must reach the page as text, everywhere. */
 import { mount } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { JobFrame, OverviewFrame } from '#core/api/frames.ts'
 import Legend from '../widgets/Legend.vue'
 import MarkTip from '../widgets/MarkTip.vue'
@@ -12,11 +12,10 @@ import InspectorPairs from './jobs/InspectorPairs.vue'
 import InspectorRules from './jobs/InspectorRules.vue'
 import InspectorTargets from './jobs/InspectorTargets.vue'
 import FilterBox from './jobs/FilterBox.vue'
-import JobRow from './jobs/JobRow.vue'
-import { rowsOf } from './jobs/rows.ts'
 import ReviewRules from './rules/review/ReviewRules.vue'
-import RuleRowView from './rules/RuleRowView.vue'
+import RuleName from './rules/RuleName.vue'
 import { ruleRowModel } from './rules/rule-row-model.ts'
+import { jobsFrame, showJobs } from '#tests/kits/renderer/views/jobs-table.ts'
 import { ruleRow, stagedFrame } from '#tests/kits/renderer/views/rules-frames.ts'
 import ServerText from './rules/ServerText.vue'
 import StagedEntry from './rules/StagedEntry.vue'
@@ -33,36 +32,15 @@ function isText(wrapper: { element: Element; text: () => string }, text = HOSTIL
 }
 
 describe('a hostile job id stays text', () => {
-  it('in the table', () => {
+  it('in the table', async () => {
+    vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(300)
     const one = <T>(value: T): T[] => [value]
-    const rows = rowsOf(
-      {
-        rows: {
-          jobId: one(HOSTILE),
-          user: one(HOSTILE),
-          account: one(HOSTILE),
-          nodes: one(1),
-          colour: one(1),
-          rpcs: one(1),
-          readBps: one(1),
-          writeBps: one(1),
-          ioBytes: one(1),
-          topOp: one(HOSTILE),
-          mdops: one(1),
-          throttled: one(0),
-          rule: one(HOSTILE),
-          ruleRate: one(1),
-          record: one(1),
-          spark: [[]],
-        },
-        pairs: { lender: one(HOSTILE), borrower: one('b'), tokens: one(1) },
-        totals: { readBps: 1, writeBps: 1 },
-      } as unknown as Parameters<typeof rowsOf>[0],
-      1,
-    )
-    const row = rows[0]
-    if (!row) throw new Error('no row')
-    isText(mount(JobRow, { props: { row, rank: 1, spark: [], selected: false } }))
+    const columns = { user: one(HOSTILE), account: one(HOSTILE), topOp: one(HOSTILE), rule: one(HOSTILE) }
+    const pairs = { lender: one(HOSTILE), borrower: one('b'), tokens: one(1) }
+    const wrapper = await showJobs({ ...jobsFrame([HOSTILE], columns), pairs })
+    isText(wrapper)
+    wrapper.unmount()
+    vi.restoreAllMocks()
   })
   it('in the inspector', () => {
     const rules = [{ node: HOSTILE, name: HOSTILE, conditions: `jobid={${HOSTILE}}`, rate: 1, ref: 1 }]
@@ -103,8 +81,8 @@ describe('a hostile job id stays text', () => {
   it('in the rules, in what is staged and in the review of it', () => {
     const row = ruleRow({ name: HOSTILE, reason: HOSTILE, missing: [HOSTILE], owner: 'operator' })
     const lint = { code: 'X', level: 'watch' as const, rule: HOSTILE, text: HOSTILE }
-    const face = ruleRowModel(row, { nowMs: 0, lints: [lint] })
-    isText(mount(RuleRowView, { props: { row, face, rank: 1, spark: [], selected: false, movable: true } }))
+    const model = ruleRowModel(row, { nowMs: 0, lints: [lint] })
+    isText(mount(RuleName, { props: { row, model } }))
     const item = stagedFrame().items[0]
     if (!item) throw new Error('no item')
     const diff = [{ kind: 'add' as const, text: HOSTILE }]
@@ -115,10 +93,8 @@ describe('a hostile job id stays text', () => {
   })
   it('and cannot turn the letters of a name around', () => {
     const turned = ruleRow({ name: 'safe\u202Egnp' })
-    const face = ruleRowModel(turned, { nowMs: 0 })
-    const wrapper = mount(RuleRowView, {
-      props: { row: turned, face, rank: 1, spark: [], selected: false, movable: true },
-    })
+    const model = ruleRowModel(turned, { nowMs: 0 })
+    const wrapper = mount(RuleName, { props: { row: turned, model } })
     expect(wrapper.text()).not.toContain('\u202E')
     expect(wrapper.text()).toContain('safe\u2039202E\u203Agnp')
   })

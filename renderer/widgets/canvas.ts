@@ -1,4 +1,5 @@
 /** Canvas in device pixels, drawn in CSS pixels. */
+import { areFramesDense } from '../composables/animation-frame.ts'
 
 /** Sizes the canvas for the screen and returns a cleared context, or null where there is no canvas (tests). */
 export function prepareCanvas(
@@ -21,47 +22,55 @@ export function prepareCanvas(
   return context
 }
 
-const waiting = new Set<() => void>()
-let timer: ReturnType<typeof setTimeout> | undefined
-
-/**
- * Calls `draw` soon, in a task of its own: the numbers of the page come first, and their task does not include the
- * drawing.
- */
-export function drawLater(draw: () => void): void {
-  waiting.add(draw)
-  timer ??= setTimeout(() => {
-    timer = undefined
-    const due = [...waiting]
-    waiting.clear()
-    for (const d of due) d()
-  })
+let isAvailable: boolean | undefined
+/** False where nothing can be drawn: in tests without a browser. */
+export function hasCanvas(): boolean {
+  isAvailable ??= document.createElement('canvas').getContext('2d') !== null
+  return isAvailable
 }
 
 const soon = new Set<() => void>()
-let isAsked = false
-/** Drawing time per frame before the rest is deferred, ms. */
-const SHARE_MS = 6
+let isRequested = false
+/**
+ * Drawing time of one task before the rest is deferred, ms: more where frames are rare, because each task with drawing
+ * costs a paint of its own; less where they follow each other, because their tasks are longer.
+ */
+const SHARE_MS = { rare: 14, dense: 6 } as const
+/** Time after a key press for which its result comes before the charts, ms. */
+const KEY_MS = 250
+let keyAt = -Infinity
+addEventListener('keydown', () => (keyAt = performance.now()), { capture: true, passive: true })
+
+/** A timer set in an animation frame runs after that frame is painted; a hidden page has no frames. */
+function afterPaint(call: () => void): void {
+  if (document.hidden) setTimeout(call)
+  else requestAnimationFrame(() => setTimeout(call))
+}
 
 function drawDue(): void {
-  isAsked = false
+  isRequested = false
   const began = performance.now()
+  const shareMs = areFramesDense() ? SHARE_MS.dense : SHARE_MS.rare
   for (const draw of soon) {
     soon.delete(draw)
     draw()
-    if (soon.size > 0 && performance.now() - began > SHARE_MS) {
+    if (soon.size > 0 && performance.now() - began > shareMs) {
+      isRequested = true
       setTimeout(drawDue)
-      isAsked = true
       return
     }
   }
 }
-/** Calls `draw` after the page has its numbers, in the same frame if time permits, so that one paint shows both. */
+/**
+ * Calls `draw` soon: after a key press when the numbers are painted, so that a step of the cursor does not wait for the
+ * charts; else in the same frame if time permits, because a second frame costs as much as the first.
+ */
 export function drawSoon(draw: () => void): void {
   soon.add(draw)
-  if (isAsked) return
-  isAsked = true
-  queueMicrotask(drawDue)
+  if (isRequested) return
+  isRequested = true
+  if (performance.now() - keyAt < KEY_MS) afterPaint(drawDue)
+  else queueMicrotask(drawDue)
 }
 
 /** True if there is a value to draw: missing and non-finite values are gaps. */

@@ -47,8 +47,8 @@ describe('the field', () => {
   it('shows the number of matches, or why everything is shown', async () => {
     show('hog', { filtered: { passing: 3, of: 4100 } })
     expect(find('filter-count').text()).toBe('3 of 4\u202F100')
-    await wrapper.setProps({ note: 'recorded whole' })
-    expect(find('filter-count').text()).toBe('recorded whole')
+    await wrapper.setProps({ note: 'not filtered' })
+    expect(find('filter-count').text()).toBe('not filtered')
     await wrapper.setProps({ modelValue: '' })
     expect(find('filter-count').exists()).toBe(false)
   })

@@ -1,7 +1,7 @@
 /** Estimated time left of a task, from its pace so far; null until that is reliable. */
 import { ref, watch, type Ref } from 'vue'
 
-/** Below this progress, and this duration, the pace is not reliable. */
+/** Progress, and duration, below which the pace is not reliable. */
 const LEAST_SHARE = 0.03
 const LEAST_MS = 700
 

@@ -97,8 +97,8 @@ void bucket_set(struct bucket *b, double rate, uint64_t period_ns) {
       /* Tokens left in this period are kept, up to the new capacity. */
       uint64_t from = booked > end - old_period ? booked : end - old_period;
       double left = from >= end ? 0 : (double)(end - from) / old_token;
-      double room = left * per_token;
-      fresh = room >= (double)old_period ? end - old_period : end - (uint64_t)room;
+      double space = left * per_token;
+      fresh = space >= (double)old_period ? end - old_period : end - (uint64_t)space;
     } while (!atomic_compare_exchange_weak(&b->booked, &booked, fresh));
     atomic_store_explicit(&b->settled, end, memory_order_relaxed);
   } else {

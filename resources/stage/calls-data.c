@@ -9,9 +9,9 @@
 
 #define SLOT(name) _Atomic(void *) real_##name;
 
-ssize_t __read_chk(int fd, void *to, size_t n, size_t room);
-ssize_t __pread_chk(int fd, void *to, size_t n, off_t at, size_t room);
-ssize_t __pread64_chk(int fd, void *to, size_t n, off64_t at, size_t room);
+ssize_t __read_chk(int fd, void *to, size_t n, size_t space);
+ssize_t __pread_chk(int fd, void *to, size_t n, off_t at, size_t space);
+ssize_t __pread64_chk(int fd, void *to, size_t n, off64_t at, size_t space);
 
 /* Most descriptors are not managed: a single lookup in the map. */
 #define GATE(call, fd, n) gate_fd(CALL_##call, fd, n)
@@ -29,10 +29,10 @@ EXPORT ssize_t read(int fd, void *to, size_t n) {
 }
 
 SLOT(__read_chk)
-EXPORT ssize_t __read_chk(int fd, void *to, size_t n, size_t room) {
+EXPORT ssize_t __read_chk(int fd, void *to, size_t n, size_t space) {
   __typeof__(&__read_chk) f = REAL(__read_chk);
   GATE(read, fd, n);
-  return done(CALL_read, f ? f(fd, to, n, room) : syscall(SYS_read, fd, to, n < room ? n : room));
+  return done(CALL_read, f ? f(fd, to, n, space) : syscall(SYS_read, fd, to, n < space ? n : space));
 }
 
 SLOT(write)
@@ -54,11 +54,11 @@ DEFINE_PREAD(pread64, pread64, off64_t, "pread")
 
 #define DEFINE_PREAD_CHK(name, call, offset)                                                                           \
   SLOT(name)                                                                                                           \
-  EXPORT ssize_t name(int fd, void *to, size_t n, offset at, size_t room) {                                            \
+  EXPORT ssize_t name(int fd, void *to, size_t n, offset at, size_t space) {                                           \
     __typeof__(&name) f = REAL(name);                                                                                  \
     GATE(call, fd, n);                                                                                                 \
     return done(CALL_##call,                                                                                           \
-                f ? f(fd, to, n, at, room) : syscall(SYS_pread64, fd, to, n < room ? n : room, at));                   \
+                f ? f(fd, to, n, at, space) : syscall(SYS_pread64, fd, to, n < space ? n : space, at));                \
   }
 DEFINE_PREAD_CHK(__pread_chk, pread, off_t)
 DEFINE_PREAD_CHK(__pread64_chk, pread64, off64_t)

@@ -8,9 +8,9 @@
 
 struct config config;
 
-static bool copy(char *to, size_t room, const char *from) {
+static bool copy(char *to, size_t space, const char *from) {
   size_t n = from ? strlen(from) : 0;
-  if (n >= room) return false;
+  if (n >= space) return false;
   memcpy(to, from ? from : "", n);
   to[n] = 0;
   return true;
@@ -70,6 +70,8 @@ void config_read(void) {
   config.workflows = number("SLUICE_STAGE_WORKFLOWS", 1, MAX_WORKFLOWS);
   if (config.workflows == 0) config.workflows = 1;
   config.start_wait_ms = number("SLUICE_STAGE_START_MS", 50, 10000);
+  const char *uring = getenv("SLUICE_STAGE_IO_URING");
+  config.refuse_uring = uring && !strcmp(uring, "refuse");
   read_mounts(getenv("SLUICE_STAGE_MOUNTS"));
   config.enabled = ok && config.mounts > 0;
 }

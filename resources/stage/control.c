@@ -29,6 +29,8 @@
 #define TICK_MS 200
 #define FIRST_RETRY_MS 50
 #define LAST_RETRY_MS 2000
+/* Interval of the search for rings of io_uring. */
+#define RINGS_MS 2000
 /* Retry interval of a rejected stage. */
 #define REFUSED_MS 30000
 
@@ -40,6 +42,7 @@ static atomic_uint incarnation;
 static struct wire_out out;
 static uint8_t in[MAX_FRAME + 4];
 static size_t in_length;
+static bool settles; /* `ready` was handled: the program may proceed once its answers are sent */
 static bool drafting; /* receiving rules; the active layout stays until the next `ready` */
 static uint64_t lease_ns, renewed_ns;
 static double lease_rate;
@@ -190,8 +193,8 @@ static bool handle(const struct wire_message *m) {
     if (drafting || !atomic_load(&layout_ready)) layout_commit();
     drafting = false;
     renew();
-    settle();
     wire_ack(&out, m->request, NULL);
+    settles = true;
     break;
   case WIRE_ENFORCE: wire_ack(&out, m->request, enforce(m)); break;
   case WIRE_COLLECT:
@@ -243,6 +246,11 @@ static bool is_alone(void) {
   return at && at[1] == '2' && at[2] == ' ';
 }
 
+/* Request 0: not an answer, but calls that the stage cannot limit. */
+static void report_unlimited(void) {
+  if (uring_rings() > 0) wire_ack(&out, 0, "E_IO_URING: the program uses io_uring, whose submissions are not limited");
+}
+
 /* Runs one connection from hello to close; true if the stage was rejected or is alone. */
 static bool talk(int fd, unsigned mine) {
   char hostname[MAX_HOST + 1] = "";
@@ -254,9 +262,15 @@ static bool talk(int fd, unsigned mine) {
   /* The controller may have reassigned rates that were held before a fallback. */
   layout_settle_fallback();
   uint64_t looked_ns = clock_ns();
+  uint64_t rings_ns = looked_ns;
+  bool told = false;
   wire_hello(&out, hostname, (uint32_t)syscall(SYS_getpid), (uint32_t)getppid());
+  settles = false;
   while (atomic_load(&incarnation) == mine) {
-    if (!flush(fd)) break;
+    bool sent = flush(fd);
+    /* Only now: a short program ends at once, and its answers with it. A controller that does not read them delays nothing. */
+    if (settles) settle();
+    if (!sent) break;
     struct pollfd p = {fd, (short)(POLLIN | (out.length ? POLLOUT : 0)), 0};
     int r = poll(&p, 1, TICK_MS);
     watch_lease();
@@ -266,6 +280,12 @@ static bool talk(int fd, unsigned mine) {
       looked_ns = clock_ns();
     }
     if (r > 0 && !receive(fd, &refused)) break;
+    if (!told && clock_ns() - rings_ns >= RINGS_MS * 1000000ull) {
+      rings_ns = clock_ns();
+      size_t before = out.length;
+      report_unlimited();
+      told = out.length > before;
+    }
   }
   if (refused) layout_clear();
   return refused;

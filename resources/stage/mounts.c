@@ -81,6 +81,17 @@ static bool is_known(const char *at) {
   return a >= heap_from && heap_from != 0 && a < (uintptr_t)sbrk(0);
 }
 
+bool memory_readable(const void *from, size_t n) {
+  const char *at = from, *end = at + n;
+  if (n == 0) return true;
+  if (end < at) return false;
+  /* One byte of each page: a page is readable as a whole. */
+  for (; at < end; at = (const char *)(((uintptr_t)at | (PAGE - 1)) + 1)) {
+    if (!is_known(at) && !is_readable(at)) return false;
+  }
+  return true;
+}
+
 struct shape {
   size_t length;
   bool dots; /* has a `.` or `..` component, or `//` */

@@ -95,6 +95,7 @@ void stage_init(void) {
       }
     }
     pthread_atfork(NULL, NULL, after_fork);
+    if (config.refuse_uring) uring_refuse();
   }
   atomic_store(&stage_state, 2);
 }

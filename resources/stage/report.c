@@ -1,7 +1,7 @@
 /*
  * Statistics of each call: counted in shards, so that threads do not share a cache line, and written as JSON at the end of the
  * program if SLUICE_STAGE_REPORT names a folder: calls on unmanaged files, calls on managed files without a limit (bypassed),
- * and calls that waited.
+ * calls that waited, and whether the program could use io_uring, which no limit reaches.
  */
 #define _GNU_SOURCE
 #include "stage.h"
@@ -59,7 +59,7 @@ void report_write(void) {
   snprintf(name, sizeof name, "%s/stage-%ld.json", config.report, (long)syscall(SYS_getpid));
   int fd = (int)syscall(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return;
-  static char text[CALL_COUNT * 240 + 64];
+  static char text[CALL_COUNT * 240 + 128];
   size_t n = (size_t)snprintf(text, sizeof text, "{\"calls\":{");
   bool first = true;
   for (int c = 0; c < CALL_COUNT; c++) {
@@ -77,7 +77,8 @@ void report_write(void) {
         (unsigned long long)sum(c, offsetof(struct tally, errors)));
     first = false;
   }
-  n += (size_t)snprintf(text + n, sizeof text - n, "}}\n");
+  n += (size_t)snprintf(text + n, sizeof text - n, "},\"ioUring\":{\"refused\":%s,\"rings\":%u}}\n",
+                        uring_is_refused() ? "true" : "false", uring_rings());
   (void)!syscall(SYS_write, fd, text, n);
   syscall(SYS_close, fd);
 }

@@ -39,6 +39,8 @@ enum {
 #define CALLS(X) \
   X(read, DATA, 1, 6) X(write, DATA, 2, 6) X(pread, DATA, 3, 6) X(pwrite, DATA, 4, 6) X(pread64, DATA, 5, 6) \
   X(pwrite64, DATA, 6, 6) X(mmap, DATA, 93, 6) X(munmap, DATA, 94, 6) \
+  X(readv, DATA, 1, 6) X(writev, DATA, 2, 6) X(preadv, DATA, 3, 6) X(pwritev, DATA, 4, 6) X(fread, DATA, 1, 6) \
+  X(fwrite, DATA, 2, 6) \
   X(open, METADATA, 9, 7) X(creat, METADATA, 9, 7) X(creat64, METADATA, 9, 7) X(openat, METADATA, 9, 7) \
   X(open64, METADATA, 9, 7) X(close, METADATA, 14, 7) X(sync, METADATA, 0, 0) X(statfs, METADATA, 31, 7) \
   X(fstatfs, METADATA, 32, 7) X(statfs64, METADATA, 33, 7) X(fstatfs64, METADATA, 34, 7) X(unlink, METADATA, 37, 7) \
@@ -86,6 +88,7 @@ struct config {
   uint32_t instance;
   uint32_t workflows;
   uint32_t start_wait_ms;
+  bool refuse_uring;
   int mounts;
   bool nested; /* a mount is inside another one */
   struct mount mount[MAX_MOUNTS];
@@ -104,6 +107,8 @@ static inline bool is_managed(place p) { return p >= 1 && p <= MAX_MOUNTS; }
 place place_of(int dirfd, const char *path);
 /* Records, once, the memory that is always readable. */
 void memory_known(void);
+/* True if the kernel would read these bytes; another thread can still unmap them. */
+bool memory_readable(const void *from, size_t n);
 /* Normalises an absolute path into `out` (MAX_PATH); its length, or -1 if too long or not absolute. */
 int path_normalise(const char *path, char *out);
 /* The working directory may have changed. */
@@ -209,6 +214,14 @@ void report_call(enum call c, enum outcome o, uint64_t bytes, uint64_t wait_ns);
 void report_error(enum call c);
 void report_write(void);
 void report_reset(void);
+
+/* --- uring.c: io_uring, which cannot be limited ---------------------------------------------------------------------------- */
+
+/* Makes the kernel refuse it to the program and its children, as a system without it does. */
+void uring_refuse(void);
+bool uring_is_refused(void);
+/* Most rings that the process had at once when it was looked at, now included. */
+unsigned uring_rings(void);
 
 /* --- gate.c: path of a call -------------------------------------------------------------------------------------------------- */
 

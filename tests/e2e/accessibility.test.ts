@@ -65,7 +65,7 @@ async function faintText(page: Page, view: View, theme: string, contrast: string
 
 interface Stop {
   readonly name: string
-  /** True if the focus is visible: a ring by shadow or outline, on the element or its container. */
+  /** True if the focus is visible: a ring by shadow or outline, on the element, its container, or a row of a table. */
   readonly isDrawn: boolean
   readonly isInSight: boolean
   /** True if the element or its container has an accessible name. */
@@ -97,7 +97,11 @@ function noteStops(): void {
     const text = (e.textContent ?? '').trim().slice(0, 30)
     noted.push({
       name: `${e.tagName.toLowerCase()} ${e.dataset['testid'] ?? e.className} ${label || text}`,
-      isDrawn: isRing(e) || isRing(e.parentElement) || isRing(e.closest('label, .input')),
+      isDrawn:
+        isRing(e) ||
+        isRing(e.parentElement) ||
+        isRing(e.closest('label, .input')) ||
+        isRing(e.querySelector(':scope > .rows :is(.grid-row.current, .empty)')),
       isInSight: box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight,
       isNamed: label !== '' || own || text !== '',
       isOutside: e.closest('main') === null,

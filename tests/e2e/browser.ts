@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser } from 'playwright-core'
+import { demoScenario } from '#electron/files/resources.ts'
 import { openHost, type Host, type HostOptions } from '#electron/host/host.ts'
 import { serveConsole, type Served } from '#electron/server/serve.ts'
 
@@ -54,7 +55,8 @@ export async function openConsole(scenario?: string, more: Partial<HostOptions> 
   const host = await openHost({
     shell: 'browser',
     historyFile: join(dir, 'history.sqlite'),
-    scenarioFile: scenario === undefined ? undefined : file,
+    // The demo as its file has it, controlled: without a file it opens uncontrolled.
+    scenarioFile: scenario === undefined ? demoScenario() : file,
     ...more,
   })
   if (!host.ok) throw new Error(host.error.what)

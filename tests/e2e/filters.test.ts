@@ -34,7 +34,7 @@ describe.skipIf(noBrowser !== undefined)('the filter of a view', () => {
     { key: '3', rows: 'rule-row', filter: 'owner:lustre', one: /default/, list: '[data-testid=rule-list]' },
     { key: '5', rows: 'tree-row', filter: 'nobody', one: /./, list: '[data-testid=tree]' },
     { key: '6', rows: 'client', filter: 'is:best-effort', one: /./, list: '[data-client]' },
-    { key: '9', rows: 'incident-row', filter: 'is:exercise', one: /exercise/, list: '[data-testid=incident-list]' },
+    { key: '9', rows: 'incident-row', filter: 'is:exercise', one: /emulated/, list: '[data-testid=incident-list]' },
   ]
 
   const focusIsIn = (page: Page, list: string): Promise<boolean> =>

@@ -7,7 +7,7 @@ import { lookAt, openPage } from './page.ts'
 /** Samples of 0.1 s: with fewer a fork knows little of the demand. */
 const SOME_DEMAND = 60
 const LONG = { timeout: 60_000 }
-/** Only limits a hang: ten steps, two runs of the model. */
+/** Limit of a hang only: ten steps, two runs of the model. */
 const WHOLE = { timeout: 240_000 }
 const HOG = `title: A hog and a solver
 cluster: small
@@ -48,6 +48,7 @@ describe.skipIf(noBrowser !== undefined)('help in a browser', () => {
     await reaches(page, 'controller')
     await by(page, 'cluster').click()
     await by(page, 'controller-none').click()
+    await by(page, 'mode-confirm').click()
     await reaches(page, 'pause')
     expect(await lookAt(page, 'tour', 'dark')).toEqual([])
     // After the controller's rules are removed, the hog takes what it can.
@@ -115,7 +116,7 @@ describe.skipIf(noBrowser !== undefined)('help in a browser', () => {
     await page.context().close()
   })
 
-  it('is left by Esc and goes on where it was left', async () => {
+  it('is left by Esc and continues where it was left', async () => {
     const { page } = await openPage(browser, sluice.served.freshUrl(), '#/help/first-ten-minutes')
     await by(page, 'tour-start').click()
     const first = await stepOf(page)

@@ -58,3 +58,48 @@ describe.skipIf(noBrowser !== undefined)('in 1024 by 700', () => {
     }
   })
 })
+
+describe.skipIf(noBrowser !== undefined)('in 1280 by 720', () => {
+  let browser: Browser
+  let console_: RunningConsole
+  let page: Page
+  const open = (view: string) =>
+    page.evaluate((hash) => {
+      location.hash = hash
+    }, `#/${view}`)
+  /** Selectors of elements whose content is wider than they are. */
+  const cut = (selector: string): Promise<string[]> =>
+    page
+      .locator(selector)
+      .evaluateAll((all) =>
+        all
+          .filter((e) => e.scrollWidth > e.clientWidth + 1)
+          .map((e) => `${e.className}: ${(e as HTMLElement).innerText}`),
+      )
+  beforeAll(async () => {
+    browser = await launch()
+    console_ = await openConsole()
+    ;({ page } = await openPage(browser, console_.served.freshUrl(), '', true))
+  })
+  afterAll(async () => {
+    await browser.close()
+    await console_.close()
+  })
+
+  it('shows the whole status bar, and names of a legend, at a zoom of 150 %', async () => {
+    await page.setViewportSize({ width: 853, height: 480 })
+    await open('metadata')
+    await page.getByTestId('tree-row').first().waitFor({ state: 'attached' })
+    await expect.poll(() => cut('.statusbar'), { timeout: 30_000 }).toEqual([])
+    await expect.poll(() => page.getByTestId('jobs-sub').count(), { timeout: 30_000 }).toBe(1)
+    const names = () => page.locator('.panel-h .legend:not(.fixed)').first().innerText()
+    await expect.poll(names, { timeout: 30_000 }).toMatch(/[a-z]{3}/)
+  })
+
+  it('names lock modes in full', async () => {
+    await page.setViewportSize({ width: 1280, height: 720 })
+    await open('locks')
+    await page.getByTestId('modes').waitFor()
+    await expect.poll(() => cut('[data-testid=modes] th'), { timeout: 30_000 }).toEqual([])
+  })
+})

@@ -174,7 +174,7 @@ describe.skipIf(chromiumPath === undefined)('in a browser, from disk', () => {
     expect((await names()).every((n) => n.includes('python'))).toBe(true)
     expect(await clock(page)).toBe('14:28:59')
     await page.locator('#filter').fill('nobody')
-    expect(await page.getByText('No job of these').isVisible()).toBe(true)
+    expect(await page.getByText('No job matches the filter').isVisible()).toBe(true)
     await close()
   })
 

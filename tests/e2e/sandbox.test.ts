@@ -72,6 +72,7 @@ describe.skipIf(noBrowser !== undefined)('the sandbox in a browser', () => {
   it('forks the live state by D, runs it, can be cancelled, and tells what came out, also as a file', async () => {
     const { page, errors } = await openPage(browser, sluice.served.freshUrl())
     await command(page, 'controller: none')
+    await by(page, 'mode-confirm').click()
     await expect.poll(() => by(page, 'controller').textContent()).toContain('None')
     // After the controller's rules are removed, the hog takes what it can.
     await page.waitForTimeout(2500)
@@ -82,7 +83,7 @@ describe.skipIf(noBrowser !== undefined)('the sandbox in a browser', () => {
     expect(await by(page, 'knowledge').isVisible()).toBe(true)
     expect((await by(page, 'knowledge').textContent())?.length).toBeGreaterThan(100)
     await by(page, 'cancel').click()
-    await expect.poll(() => by(page, 'cancelled').textContent(), LONG).toMatch(/Cancelled/)
+    await expect.poll(() => by(page, 'cancelled').textContent(), LONG).toMatch(/Canceled/)
 
     await onlyTheCap(page)
     await askFor(page, 3, 5)

@@ -69,8 +69,10 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
 
   it('first run: greets once, with the demo already playing', async () => {
     await by('first-run').waitFor()
-    expect(await by('first-run').innerText()).toContain('Four OSTs, one hog, live in this window')
+    expect(await by('first-run').innerText()).toContain('Four OSTs, one heavy job (emulated)')
     expect(await by('tile-read').innerText()).toMatch(/4.600/)
+    // The panels are drawn one after the other.
+    await by('mover').first().waitFor()
     await looks('first-run')
     await theme('light')
     await looks('first-run-light')
@@ -199,7 +201,7 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
       .evaluateAll((all) => all.map((r) => r.getAttribute('data-state')))
     expect(states).toEqual([...Array<string>(9).fill('done'), 'failed', 'unknown', 'not sent'])
     expect(await by('commit-says').innerText()).toContain('9 servers have the change, 3 do not.')
-    expect(await by('roll-back').innerText()).toBe('Make consistent, roll back 9')
+    expect(await by('roll-back').innerText()).toBe('Roll back the 9 servers that have it')
     await looks('partial-commit')
     await by('retry-rest').click()
     expect(await by('commit').isDisabled()).toBe(true)

@@ -127,7 +127,7 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     await page.getByTestId('note-text').fill('hog was asked to stop')
     await page.keyboard.press('Control+Enter')
     await expect.poll(() => page.getByTestId('note-dialog').count()).toBe(0)
-    // At the cursor; the strip keeps moving, so that later marks may follow it. An alarm close by is drawn instead, and its
+    // At the cursor; the strip keeps moving, so that later marks may follow it. An alert close by is drawn instead, and its
     // tooltip shows both.
     const marks = page.getByTestId('strip-mark')
     const told = async (): Promise<string> => {

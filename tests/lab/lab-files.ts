@@ -9,7 +9,7 @@ import type { EmulatedNodes } from './emulator-child.ts'
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 export interface LabFiles {
-  /** For `sluice --config`: every server by address and port. */
+  /** File for `sluice --config` in which every server has its address and port. */
   readonly clusterFile: string
   /** File for `ssh -F` in which every server has the name of its node. */
   readonly sshConfig: string

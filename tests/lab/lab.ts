@@ -71,7 +71,7 @@ export type LabSshd = Pick<Sshd, 'port' | 'hostKeys' | 'knownLines' | 'log' | 'k
 export interface Lab extends LabFiles {
   readonly cluster: string
   readonly nodes: readonly LabNode[]
-  /** Of the jump host; undefined without one. */
+  /** SSH server of the jump host; undefined without one. */
   readonly jump: Sshd | undefined
   /** The authorized private key. */
   readonly identity: string

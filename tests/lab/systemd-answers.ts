@@ -48,7 +48,7 @@ export interface Asked {
 const root = (command: string, afterS?: number): Asked => ({ as: 'root', command, ...(afterS ? { afterS } : {}) })
 const login = (command: string): Asked => ({ as: 'login', command })
 
-/** In order: later ones depend on earlier ones. */
+/** Commands in order: later ones depend on earlier ones. */
 export const ASKED: readonly Asked[] = [
   root('systemctl is-system-running'),
   root('command -v systemd-run'),

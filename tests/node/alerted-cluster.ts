@@ -1,7 +1,7 @@
 /** Emulated cluster with all its planes, watched for alerts and driven by virtual time. For tests. */
 import { NS_PER_S } from '#core/base/units.ts'
 import type { Change, Entry } from '#core/alerts/alert-store.ts'
-import { USUAL, type Rule } from '#core/alerts/rules.ts'
+import { DEFAULT_ALERT_RULES, type Rule } from '#core/alerts/rules.ts'
 import { AlertWatch } from '#core/alerts/watch.ts'
 import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { EmulatedSource, metadataSettingsOf } from '#electron/cluster/emulated-source.ts'
@@ -56,30 +56,30 @@ export function emulatedConsole(
   return { console, source }
 }
 
-export interface Told extends Pick<Change, 'what'> {
+export interface ReportedChange extends Pick<Change, 'what'> {
   readonly atS: number
   readonly entry: Entry
 }
 
 /** The cluster, and its alerts. */
-export function alertedCluster(scenario: Scenario, rules: readonly Rule[] = USUAL) {
+export function alertedCluster(scenario: Scenario, rules: readonly Rule[] = DEFAULT_ALERT_RULES) {
   const { console, source } = emulatedConsole(scenario)
   const { monitor } = console
-  const told: Told[] = []
+  const reported: ReportedChange[] = []
   let ids = 0
   const watch = new AlertWatch(() => `a${++ids}`, rules)
   const watching = watchConsole(console, watch, (changes, atMs) => {
-    told.push(...changes.map(({ what, entry }) => ({ what, atS: atMs / 1_000, entry: { ...entry } })))
+    reported.push(...changes.map(({ what, entry }) => ({ what, atS: atMs / 1_000, entry: { ...entry } })))
   })
   return {
     console,
     monitor,
     source,
-    told,
+    reported,
     watch,
     watching,
     run: (toSecond: number): Promise<void> => source.runTo(toSecond * NS_PER_S, (atNs) => monitor.tick(atNs)),
-    opened: (): Told[] => told.filter((t) => t.what === 'opened'),
+    opened: (): ReportedChange[] => reported.filter((t) => t.what === 'opened'),
   }
 }
 
@@ -90,4 +90,5 @@ export const realNotebooks = (onScreen: Console): NotebookService =>
     dataDir: undefined,
     changed: () => undefined,
     run: () => fail({ code: 'NO_RUN', what: 'there is no result' }),
+    stagedRun: () => fail({ code: 'NO_RUN', what: 'there is no result' }),
   })

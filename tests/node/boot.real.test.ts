@@ -177,7 +177,7 @@ describe('testing', () => {
     const { code, stdout } = await scratch.run(['test', 'tests/node'], report({}))
     expect(code).toBe(0)
     expect(stdout).toContain('vitest got run tests/node of core, node, own-process, window, smoke\n')
-    expect(last(stdout)).toBe('13 passed, 0 failed')
+    expect(last(stdout)).toBe('12 passed, 0 failed')
   })
 
   it('runs every project, and lints every file, when all is asked for', async () => {
@@ -186,7 +186,7 @@ describe('testing', () => {
     expect(stdout).toContain('vitest got run tests/node of all\n')
     expect(stdout).toContain('eslint got .\n')
     expect(stderr).toContain('lint (eslint) passed')
-    expect(last(stdout)).toBe('13 passed, 0 failed')
+    expect(last(stdout)).toBe('12 passed, 0 failed')
   })
 
   it('lints what differs from the last commit, or from the upstream branch', async () => {
@@ -216,12 +216,12 @@ describe('testing', () => {
     expect(scratch.alive()).toEqual([])
   })
 
-  it('goes on after a failure and reports all of them', async () => {
+  it('continues after a failure and reports all of them', async () => {
     const broken = { name: '/core/a.test.ts', status: 'failed', assertionResults: [] }
     const env = report({ numFailedTests: 2, numPendingTests: 3, testResults: [broken] })
     const { code, stdout, stderr } = await scratch.run(['test'], { ...env, FAIL: 'prettier,depcruise' })
     expect(code).toBe(1)
-    expect(last(stdout)).toBe('11 passed, 5 failed, 3 skipped')
+    expect(last(stdout)).toBe('10 passed, 5 failed, 3 skipped')
     expect(stderr).toContain(
       'failed: directions (dependency-cruiser), format of what changed (prettier), tests (vitest)',
     )
@@ -230,7 +230,7 @@ describe('testing', () => {
   it('checks without running the tests', async () => {
     const { code, stdout, stderr } = await scratch.run(['check'])
     expect(code).toBe(0)
-    expect(last(stdout)).toBe('7 passed, 0 failed')
-    expect(stderr).toMatch(/\[\d\/7\] format \(prettier\) \.\.\./)
+    expect(last(stdout)).toBe('6 passed, 0 failed')
+    expect(stderr).toMatch(/\[\d\/6\] format \(prettier\) \.\.\./)
   })
 })

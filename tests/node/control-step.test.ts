@@ -14,9 +14,9 @@ interface Taken {
   readonly server: string
   readonly atMs: number
   readonly action: Action
-  /** Without the records of idle jobs, which the sandbox does not keep. */
+  /** Decisions without the records of idle jobs, which the sandbox does not keep. */
   readonly decisions: readonly Omit<Decision, 'records'>[]
-  readonly left: UnthrottledJobs
+  readonly unthrottled: UnthrottledJobs
   readonly commands: readonly string[]
 }
 
@@ -29,11 +29,11 @@ function recordSteps(): readonly Taken[] {
   vi.spyOn(ControlSteps.prototype, 'actionOf').mockImplementation(function (
     this: ControlSteps,
     step: ServerStep,
-    standing,
+    activeRules,
     nowNs,
   ) {
-    const action = actionOf.call(this, step, standing, nowNs)
-    const { server, left, plan } = step
+    const action = actionOf.call(this, step, activeRules, nowNs)
+    const { server, unthrottled, plan } = step
     const decisions = step.decisions.map(({ target, atNs, budget, allocations }) => ({
       target,
       atNs,
@@ -41,7 +41,7 @@ function recordSteps(): readonly Taken[] {
       allocations,
     }))
     const commands = plan.commands.map((c) => c.value)
-    taken.push({ server, atMs: nowNs / 1e6, action, decisions, left, commands })
+    taken.push({ server, atMs: nowNs / 1e6, action, decisions, unthrottled, commands })
     return action
   })
   return taken
@@ -175,7 +175,7 @@ describe('the control step', () => {
         met.shown += onCluster.steps.filter((s) => s.action === 'announce' || s.action === 'show').length
         met.refused += onCluster.refused.length
         met.others += onCluster.rules.filter((r) => r.includes(' night ')).length
-        met.held += onCluster.steps.filter((s) => s.left.exempt > 0).length
+        met.held += onCluster.steps.filter((s) => s.unthrottled.exempt > 0).length
       }),
       { numRuns: 24 },
     )

@@ -10,8 +10,7 @@ import { CrashLimit } from '#electron/main/crash-limit.ts'
 import type { FromHost } from '#electron/main/host-messages.ts'
 import { startUtility } from '#electron/main/foreign-process.ts'
 import { startHost, type HostLinkParts } from '#electron/main/host-link.ts'
-import { menuTemplate } from '#electron/main/menu.ts'
-import { native } from '#electron/main/native.ts'
+import { native, menuTemplate } from '#electron/main/native.ts'
 import { followMachine } from '#electron/main/power.ts'
 import { shellLink } from '#electron/main/shell-link.ts'
 import { placeOf, readState, writeState, type WindowState } from '#electron/main/window-state.ts'
@@ -47,7 +46,7 @@ describe('a file from elsewhere', () => {
       program: 'host.js',
       given: { historyFile: '/h.sqlite' },
       onFailure: vi.fn(),
-      askAgain: vi.fn(),
+      confirmRestart: vi.fn(),
       native: { answer: vi.fn(), notify: vi.fn(), menu: vi.fn() },
       runForeign: readers.run,
     })
@@ -111,19 +110,19 @@ describe('a file from elsewhere', () => {
 describe('a host that dies', () => {
   const begin = (more: Partial<HostLinkParts> = {}) => {
     const onFailure = vi.fn()
-    const askAgain = vi.fn(() => Promise.resolve(false))
+    const confirmRestart = vi.fn(() => Promise.resolve(false))
     const desktop = { answer: vi.fn(), notify: vi.fn(), menu: vi.fn() }
     const link = startHost({
       program: 'host.js',
       given: { historyFile: '/h.sqlite' },
       native: desktop,
       onFailure,
-      askAgain,
+      confirmRestart,
       runForeign: vi.fn(),
       limit: new CrashLimit(() => Date.now()),
       ...more,
     })
-    return { link, onFailure, askAgain, desktop }
+    return { link, onFailure, confirmRestart, desktop }
   }
   const starts = (): number => fake.utilityProcess.fork.calls.length
 
@@ -157,20 +156,20 @@ describe('a host that dies', () => {
   })
 
   it('again and again is asked about, and named when it is given up', async () => {
-    const { onFailure, askAgain } = begin()
+    const { onFailure, confirmRestart } = begin()
     for (let i = 0; i < 3; i++) {
       fake.child().emit('exit', 1)
       await vi.advanceTimersByTimeAsync(2_000)
     }
-    askAgain.mockResolvedValueOnce(true)
+    confirmRestart.mockResolvedValueOnce(true)
     fake.child().emit('exit', 1)
     await settle()
-    expect([askAgain.mock.calls.length, starts()]).toEqual([1, 5])
+    expect([confirmRestart.mock.calls.length, starts()]).toEqual([1, 5])
     for (let i = 0; i < 4; i++) {
       fake.child().emit('exit', 7)
       await vi.advanceTimersByTimeAsync(2_000)
     }
-    expect(askAgain).toHaveBeenCalledTimes(2)
+    expect(confirmRestart).toHaveBeenCalledTimes(2)
     expect(onFailure).toHaveBeenCalledOnce()
     expect(onFailure.mock.calls[0]?.[0]).toMatchObject({ code: 'HOST_DIED', why: 'its process ended with code 7' })
     await vi.advanceTimersByTimeAsync(60_000)
@@ -178,12 +177,12 @@ describe('a host that dies', () => {
   })
 
   it('every few hours is no fault that anybody is asked about', async () => {
-    const { askAgain } = begin()
+    const { confirmRestart } = begin()
     for (let i = 0; i < 10; i++) {
       fake.child().emit('exit', 1)
       await vi.advanceTimersByTimeAsync(3_600_000)
     }
-    expect([askAgain.mock.calls.length, starts()]).toEqual([0, 11])
+    expect([confirmRestart.mock.calls.length, starts()]).toEqual([0, 11])
   })
 
   it('while the program ends is not started again', async () => {
@@ -364,10 +363,10 @@ describe('the menu', () => {
 
 describe('what the host asks the desktop for', () => {
   const pair = () => {
-    const told = [] as ShellMessage[]
+    const reported = [] as ShellMessage[]
     const front = vi.fn()
-    const desktop = native((t) => told.push(t), front)
-    return { told, front, desktop }
+    const desktop = native((t) => reported.push(t), front)
+    return { reported, front, desktop }
   }
 
   it('a file: the person chooses the place, or none', async () => {
@@ -385,24 +384,24 @@ describe('what the host asks the desktop for', () => {
   })
 
   it('a notification, which is text wherever it is shown, and leads back', () => {
-    const { desktop, told, front } = pair()
-    desktop.notify({ id: 'alert-1', title: 'Bad: altair', body: '<a href="x">4711</a> & <b>all</b>' })
+    const { desktop, reported, front } = pair()
+    desktop.notify({ id: 'alert-1', title: 'Critical: altair', body: '<a href="x">4711</a> & <b>all</b>' })
     const shown = FakeNotification.all.at(-1)
     expect(shown?.show.calls).toHaveLength(1)
     expect(shown?.said.body).not.toMatch(/[<>&]/)
     shown?.emit('click')
     expect(front).toHaveBeenCalledOnce()
-    expect(told).toEqual([{ kind: 'notification', id: 'alert-1' }])
+    expect(reported).toEqual([{ kind: 'notification', id: 'alert-1' }])
   })
 
   it('goes to main and comes back by number; what main answers out of shape is a failure', async () => {
-    const said: FromHost[] = []
-    const { shell, hear } = shellLink((m) => said.push(m))
+    const output: FromHost[] = []
+    const { shell, hear } = shellLink((m) => output.push(m))
     const task = { kind: 'check', file: '/a.qosrec' } as const
-    const asks = [shell.askSave('a'), shell.askSave('b'), shell.keychain.open('AAAA')]
+    const asks = [shell.promptSave('a'), shell.promptSave('b'), shell.keychain.open('AAAA')]
     const reading = shell.runForeign?.(task)
     if (!reading) throw new Error('the shell reads no files')
-    const numbers = said.map((m) => (m.type === 'ask' ? m.number : 0))
+    const numbers = output.map((m) => (m.type === 'ask' ? m.number : 0))
     expect(new Set(numbers).size).toBe(4)
     const answer = (at: number, value: unknown) =>
       hear({ type: 'answer', number: numbers[at] ?? 0, failure: null, value })
@@ -421,12 +420,12 @@ describe('what the host asks the desktop for', () => {
 })
 
 it('tells the host of sleep, of a locked screen and of who looks', () => {
-  const told: ShellMessage[] = []
-  followMachine((t) => told.push(t), 'darwin')
+  const reported: ShellMessage[] = []
+  followMachine((t) => reported.push(t), 'darwin')
   for (const name of ['suspend', 'resume', 'lock-screen', 'unlock-screen']) fake.powerMonitor.emit(name)
   fake.app.emit('browser-window-focus')
   fake.app.emit('browser-window-blur')
-  expect(told.map((t) => (t.kind === 'power' ? t.what : t.kind === 'focus' ? t.isFocused : ''))).toEqual([
+  expect(reported.map((t) => (t.kind === 'power' ? t.what : t.kind === 'focus' ? t.isFocused : ''))).toEqual([
     'suspend',
     'resume',
     'lock-screen',

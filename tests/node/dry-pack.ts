@@ -114,19 +114,19 @@ export async function dryPack(): Promise<Packed> {
   const config = { electronDist, directories: { output: out } }
   const options = { projectDir: root, publish: 'never', targets: Platform.LINUX.createTarget('dir'), config }
   const packager = new Packager(options)
-  let told: Pick<Packed, 'desktopEntry' | 'icons' | 'about'> | undefined
+  let packed: Pick<Packed, 'desktopEntry' | 'icons' | 'about'> | undefined
   packager.onAfterPack(async (context) => {
     const helper = new LinuxTargetHelper(context.packager)
     const icons = (await helper.icons).map(({ size }) => size)
     const desktopEntry = await helper.computeDesktopEntry(context.packager.platformSpecificBuildOptions)
     const about = await new FpmTarget('deb', context.packager, helper, out).computeFpmMetaInfoOptions()
-    told = { desktopEntry, icons, about }
+    packed = { desktopEntry, icons, about }
   })
   await build(options, packager)
-  if (!told) throw new Error('nothing was packed')
+  if (!packed) throw new Error('nothing was packed')
   const folder = join(out, process.arch === 'x64' ? 'linux-unpacked' : `linux-${process.arch}-unpacked`)
   const packages = JSON.parse(readFileSync(join(out, 'packages.json'), 'utf8')) as string[]
-  return { folder, archive: join(folder, 'resources/app.asar'), packages, ...told }
+  return { folder, archive: join(folder, 'resources/app.asar'), packages, ...packed }
 }
 
 /** Byte of an enabled fuse. */

@@ -11,7 +11,7 @@ import { fail, ok } from '#core/base/result.ts'
 import { runHost } from '#electron/main/host-loop.ts'
 import type { FromHost } from '#electron/main/host-messages.ts'
 import { answer } from '#electron/main/protocol.ts'
-import { readFlags } from '#electron/main/flags.ts'
+import { readFlags } from '#electron/main/switches.ts'
 import { asElectronPort, FakeWindow, type FakeElectron } from './fake-electron.ts'
 import { smallRouter, type smallContract } from './small-router.ts'
 
@@ -210,14 +210,14 @@ describe('the host', () => {
     const parent = new EventEmitter()
     const { router } = smallRouter()
     const host = { router, close: vi.fn(() => Promise.resolve()) }
-    const told: FromHost[] = []
+    const reported: FromHost[] = []
     const exit = vi.fn()
-    runHost(parent, Promise.resolve(ok(host)), (message) => told.push(message), exit)
+    runHost(parent, Promise.resolve(ok(host)), (message) => reported.push(message), exit)
     parent.emit('message', { data: connect, ports: hostPorts?.map(asElectronPort) })
     const port = messages[0]?.ports[0]
     if (!port) throw new Error('no port arrived')
     for (const junk of ['{', { i: '1' }, 7, '{"i":"x"}', '{"i":"x","p":{"u":"//"}}']) port.postMessage(junk)
-    const client: ContractRouterClient<typeof smallContract> = createORPCClient(new RPCLink({ port: port }))
+    const client: ContractRouterClient<typeof smallContract> = createORPCClient(new RPCLink({ port }))
     port.start()
     expect(await client.host.info()).toMatchObject({ name: 'sluice' })
     const stream = await client.source.status({ stream: 's' })
@@ -226,7 +226,7 @@ describe('the host', () => {
 
     parent.emit('message', { data: { type: 'close' }, ports: [] })
     await vi.waitFor(() => expect(exit).toHaveBeenCalledWith(0))
-    expect(told).toEqual([{ type: 'ready' }, { type: 'closed' }])
+    expect(reported).toEqual([{ type: 'ready' }, { type: 'closed' }])
     expect(host.close).toHaveBeenCalledOnce()
     port.close()
     vi.unstubAllGlobals()
@@ -237,11 +237,11 @@ describe('the host', () => {
       () => Promise.resolve(fail({ code: 'HISTORY_IN_USE', what: 'The history file is in use' })),
       () => Promise.reject(new Error('broken')),
     ]) {
-      const told: FromHost[] = []
+      const reported: FromHost[] = []
       const exit = vi.fn()
-      runHost(new EventEmitter(), opening(), (message) => told.push(message), exit)
+      runHost(new EventEmitter(), opening(), (message) => reported.push(message), exit)
       await vi.waitFor(() => expect(exit).toHaveBeenCalledWith(1))
-      expect(told[0]?.type).toBe('failed')
+      expect(reported[0]?.type).toBe('failed')
     }
   })
 

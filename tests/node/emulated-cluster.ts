@@ -76,7 +76,7 @@ export interface Setup {
   readonly session?: string
   readonly mode?: Mode
   readonly controller?: ControllerName
-  /** By default those of a model, so that the controller's own decisions are visible. */
+  /** Fences; by default those of a model, so that the controller's own decisions are visible. */
   readonly fences?: Fences
   readonly seed?: number
   /** Wraps the connection to every node: to fail, or to run something first. */

@@ -50,9 +50,9 @@ export class FakeNotification extends EventEmitter {
   static readonly isSupported = (): boolean => true
   readonly show = silent()
   readonly said: { title: string; body: string }
-  constructor(said: { title: string; body: string }) {
+  constructor(notification: { title: string; body: string }) {
     super()
-    this.said = said
+    this.said = notification
     FakeNotification.all.push(this)
   }
 }

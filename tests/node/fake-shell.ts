@@ -4,7 +4,7 @@ import type { MenuModel } from '#core/api/shell.ts'
 import type { KeychainState, Shell, ShellMessage } from '#electron/host/shell/shell.ts'
 
 export function fakeShell() {
-  const listeners = new Set<(told: ShellMessage) => void>()
+  const listeners = new Set<(message: ShellMessage) => void>()
   const seen = {
     names: [] as string[],
     notices: [] as { id: string; title: string; body: string }[],
@@ -17,7 +17,7 @@ export function fakeShell() {
     keychain: { can: true, why: '' } as KeychainState,
   }
   const shell: Shell = {
-    askSave: (name): Promise<Result<string | null>> => {
+    promptSave: (name): Promise<Result<string | null>> => {
       seen.names.push(name)
       return Promise.resolve(ok(world.save))
     },
@@ -32,13 +32,13 @@ export function fakeShell() {
       seal: (text) => Promise.resolve(ok(Buffer.from(text).toString('hex').split('').toReversed().join(''))),
       open: (sealed) => Promise.resolve(ok(Buffer.from(sealed.split('').toReversed().join(''), 'hex').toString())),
     },
-    onTold: (listener) => {
+    onMessage: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
   }
-  const tell = (told: ShellMessage): void => {
-    for (const l of [...listeners]) l(told)
+  const notify = (message: ShellMessage): void => {
+    for (const l of [...listeners]) l(message)
   }
-  return { shell, seen, world, tell }
+  return { shell, seen, world, tell: notify }
 }

@@ -106,7 +106,7 @@ describe.skipIf(noSshd !== '')('the lab', () => {
     expect((await ssh(lab.sshConfig, 'mds01', 'hostname')).stderr).toMatch(/HOST IDENTIFICATION HAS CHANGED/)
   })
 
-  it('can hang and go on', async () => {
+  it('can hang and continue', async () => {
     const session = sessionOf(
       knowing(readFileSync(lab.knownHosts, 'latin1')),
       endpointOf(lab.node('oss01').port, [lab.identity]),

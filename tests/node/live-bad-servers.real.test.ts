@@ -98,7 +98,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
     return live
   }
   /** Card of the bad server once it reports the fault, while the good one is sampled. */
-  const told = async (bad: Bad, fits: (s: ServerCard) => boolean): Promise<ServerCard> => {
+  const reported = async (bad: Bad, fits: (s: ServerCard) => boolean): Promise<ServerCard> => {
     const console = await connect(bad)
     const card = await console.card((c) => c.onScreen && fits(c.servers[1] as ServerCard))
     expect(card.servers[0]).toMatchObject({ host: 'good', state: 'connected', roles: ['oss'] })
@@ -154,7 +154,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
     ],
     ['one without lctl', 'lctl', /lctl is not installed/, () => standIn({ programs: { lctl: null } })],
   ] as const)('%s: told at the step, with what to do', async (_, id, detail, make) => {
-    const card = await told(await make(), failing(id))
+    const card = await reported(await make(), failing(id))
     expect(card.level).toBe('bad')
     expect(step(card, id)).toMatchObject({ detail: expect.stringMatching(detail) as string })
     expect(`${step(card, id)?.fix}`).not.toBe('')
@@ -164,7 +164,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
   it('one with banner noise and csh’s grammar: read all the same, each command alone', async () => {
     const forced =
       '#!/bin/sh\necho Welcome to bad; case "$SSH_ORIGINAL_COMMAND" in "exec sh") echo "exec: Event not found." >&2; exit 1 ;; esac; exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"'
-    const card = await told(await standIn({ ...OSS, forced }), (s) => s.state === 'connected' && s.roles.length > 0)
+    const card = await reported(await standIn({ ...OSS, forced }), (s) => s.state === 'connected' && s.roles.length > 0)
     expect(card).toMatchObject({
       roles: ['oss'],
       targets: ['bad-OST0000'],
@@ -175,7 +175,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
   it('one with a wrong clock and an unknown release: shown, read, and never written to', async () => {
     const params = { ...OSS.params, version: 'version=3.x-next\n' }
     const late = await standIn({ ...OSS, params, programs: { date: 'echo 1000000000.500000000' } })
-    const card = await told(late, (s) => step(s, 'clock')?.state === 'watch')
+    const card = await reported(late, (s) => step(s, 'clock')?.state === 'watch')
     expect(step(card, 'lctl')).toMatchObject({
       state: 'watch',
       detail: expect.stringMatching(/never written to/) as string,
@@ -195,7 +195,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
     stops.push(() => void second.stop())
     appendFileSync(lab.knownHosts, second.node('oss02').sshd.knownLines())
     const bad = { port: second.node('oss02').port, identity: second.identity }
-    await told(bad, (s) => s.state === 'connected')
+    await reported(bad, (s) => s.state === 'connected')
     second.stall('oss02')
     const lost = await live?.card((c) => c.servers[1]?.state === 'lost')
     expect(lost).toMatchObject({ state: 'partial', servers: [{ state: 'connected' }, { level: 'bad' }] })
@@ -204,7 +204,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
   })
 
   it('one that reboots and loses its rules: said at once, with what schedules it now', async () => {
-    await told({ port: await freePort() }, failing('tcp'))
+    await reported({ port: await freePort() }, failing('tcp'))
     const { host } = live as LiveConsole
     await lab.exec('oss01', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start night jobid={9.*} rate=77'")
     await expect.poll(() => JSON.stringify(host.monitor.serviceReading('good', 'ost_io')?.rules)).toContain('night')

@@ -103,7 +103,7 @@ describe.skipIf(noSshd !== '')('a live cluster', () => {
     await until(client, (c) => c.state === 'connected')
   })
 
-  it('shows an unknown key before anything of the user is sent, and goes on when a person trusts it', async () => {
+  it('shows an unknown key before anything of the user is sent, and continues when a person trusts it', async () => {
     const { client, host: console, name } = await open(lab, false)
     await client.clusters.connect({ name })
     const refused = await until(client, (c) => c.servers.every((s) => s.state === 'refused'))

@@ -140,8 +140,8 @@ describe.skipIf(noSshd !== '')('a server that is OSS and MDS, over SSH', () => {
     const script = stopScript(live.host.onScreen.console)
     expect(script.text.match(/^'?lustre01\S*\)$/gm)).toHaveLength(1)
     expect(script.text).not.toContain('+')
-    const words = ['-F', lab.sshConfig, '-o', 'BatchMode=yes', HOST, `${shell} -s ${HOST}`]
-    const ran = spawnSync('ssh', words, { input: ENDED_PROCESS + script.text, encoding: 'utf8' })
+    const args = ['-F', lab.sshConfig, '-o', 'BatchMode=yes', HOST, `${shell} -s ${HOST}`]
+    const ran = spawnSync('ssh', args, { input: ENDED_PROCESS + script.text, encoding: 'utf8' })
     expect(ran.stderr).toBe('')
     expect(ran).toMatchObject({ status: 0 })
     expect(ran.stdout).toMatch(/lustre01: no rule of Sluice is left\n$/)

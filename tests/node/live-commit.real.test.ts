@@ -104,9 +104,9 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
     expect(await sent).toEqual(['oss01 done', 'oss02 unknown', 'oss03 done'])
     for (const host of ['oss01', 'oss03']) expect(await truth(host)).toEqual([true, 1])
     // A rule on an unreachable server has its timer.
-    const [stands, timers] = await truth('oss02')
+    const [isActive, timers] = await truth('oss02')
     expect(timers).toBe(1)
-    if (!fault.startsWith('hangs')) expect([stands]).toEqual([at === 'after'])
+    if (!fault.startsWith('hangs')) expect([isActive]).toEqual([at === 'after'])
     if (fault.startsWith('hangs')) lab.resume('oss02')
     else {
       if (fault.endsWith('empty memory')) {

@@ -48,7 +48,7 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
   let streams = 0
 
   /** First card of the cluster that matches. */
-  async function card(fits: (card: ClusterCard) => boolean, waitMs = 25_000): Promise<ClusterCard> {
+  async function card(test: (card: ClusterCard) => boolean, waitMs = 25_000): Promise<ClusterCard> {
     const stream = `c${++streams}`
     let last: ClusterCard | undefined
     try {
@@ -56,7 +56,7 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
       for await (const f of frames) {
         await client.host.ack({ stream, seq: f.seq })
         last = f.clusters.find((c) => c.name === name)
-        if (last && fits(last)) return last
+        if (last && test(last)) return last
       }
     } catch (e) {
       if (!(e instanceof Error) || !/abort|timeout/i.test(`${e.name} ${e.message}`)) throw e

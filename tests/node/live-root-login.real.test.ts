@@ -22,8 +22,8 @@ describe.skipIf(noSshd !== '')('a login as root', { timeout: 120_000 }, () => {
   })
   afterAll(async () => lab?.stop())
 
-  const sluice = (data: string, file: string, ...words: string[]): Promise<Ended> =>
-    runSluice(['--config', file, '--known-hosts', lab.knownHosts, ...words], { SLUICE_DATA: data, SSH_AUTH_SOCK: '' })
+  const sluice = (data: string, file: string, ...args: string[]): Promise<Ended> =>
+    runSluice(['--config', file, '--known-hosts', lab.knownHosts, ...args], { SLUICE_DATA: data, SSH_AUTH_SOCK: '' })
   const rule = (): string => {
     const path = join(tempFolder(), 'desired.yaml')
     writeFileSync(path, 'rules:\n  - { match: "jobid={4690.python.u1021}", rate: 300, name: sl_hog }\n')

@@ -25,7 +25,7 @@ describe.skipIf(noSshd !== '')('a cluster whose controller enforces', () => {
   const timers = async (): Promise<string> =>
     (await lab.exec('oss01', 'systemctl list-units sluice-*.timer --all --no-legend --plain')).stdout.trim()
 
-  it('and that becomes read-only has no rule and no timer of ours when that is said', async () => {
+  it('and that becomes read-only has no Sluice rule and timer when that is reported', async () => {
     await enforcing()
     await live.client.clusters.setSafeMode({ name: live.name, safeMode: 'read-only' })
     expect(await lab.rules('oss01')).not.toMatch(/^st_/m)

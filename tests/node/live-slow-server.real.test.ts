@@ -23,8 +23,8 @@ describe.skipIf(noSshd !== '')('a server that is slow', () => {
   })
   afterAll(async () => lab?.stop())
 
-  const sluice = (...words: string[]): Promise<Ended> =>
-    runSluice(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...words, '--json'], {
+  const sluice = (...args: string[]): Promise<Ended> =>
+    runSluice(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args, '--json'], {
       SLUICE_DATA: data,
       SSH_AUTH_SOCK: '',
     })

@@ -46,7 +46,7 @@ const scenario = (hosts: readonly string[], job: string): string => {
 }
 
 /** Frames for a window that shows the cluster. */
-interface Told {
+interface Frames {
   readonly status: StatusFrame
   readonly overview: OverviewFrame
   readonly jobs: JobsFrame
@@ -59,7 +59,7 @@ async function newest<F>(frames: Promise<AsyncIterable<F>>): Promise<F> {
 }
 const statusOf = ({ client }: LiveConsole): Promise<StatusFrame> =>
   newest(client.source.status({ stream: `w${++streams}` }))
-async function told(live: LiveConsole): Promise<Told> {
+async function framesOf(live: LiveConsole): Promise<Frames> {
   const { client } = live
   const stream = `w${++streams}`
   return {
@@ -92,7 +92,7 @@ const refusesCap = (host: string, file: string): string =>
     'esac',
     'exec lctl "$@"',
   ].join('\n')
-const tile = ({ overview }: Told, id: string) => overview.tiles.find((t) => t.id === id)
+const tile = ({ overview }: Frames, id: string) => overview.tiles.find((t) => t.id === id)
 const isOf =
   (role: ServerCard['roles'][number]) =>
   (s: ServerCard): boolean =>
@@ -178,12 +178,12 @@ describe.skipIf(noSshd !== '')('of twelve OSSes the host tells', () => {
     kill('oss11')
     // A server that answers late is a gap of one sample, too: it is over when only the one that is off is missing.
     const gaps = async () => {
-      const now = await told(live)
+      const now = await framesOf(live)
       const { node, rpcs } = now.overview.targets
       return { off: node.filter((_, i) => rpcs[i] === null), partial: tile(now, 'write')?.partial }
     }
     await expect.poll(gaps, waits).toEqual({ off: ['oss11'], partial: true })
-    const now = await told(live)
+    const now = await framesOf(live)
     expect(now.status.nodes).toMatchObject({ total: 12, reporting: 11, missing: [{ host: 'oss11' }] })
     expect(now.status.nodes.missing[0]?.reason).not.toBe('')
     for (const id of ['write', 'rpc'] as const) expect(tile(now, id)?.value).toBeGreaterThan(0)
@@ -202,12 +202,12 @@ describe.skipIf(noSshd !== '')('of twelve OSSes the host tells', () => {
   it('stale: how old the newest sample is, and then who is silent; the last data stays', async () => {
     for (const h of OSS) lab.stall(h)
     await expect.poll(async () => (await statusOf(live)).clock.sampleAgeMs, waits).toBeGreaterThan(5 * INTERVAL_MS)
-    const old = await told(live)
+    const old = await framesOf(live)
     expect(old.status.nodes.total).toBe(12)
     expect(tile(old, 'write')?.value).toBeGreaterThan(0)
     expect(old.jobs.rows.jobId).toEqual(['1.hog.u1'])
     await expect.poll(async () => (await statusOf(live)).nodes.reporting, waits).toBe(0)
-    const silent = await told(live)
+    const silent = await framesOf(live)
     expect(silent.status.nodes.missing.map((m) => m.host)).toEqual(OSS)
     for (const { reason } of silent.status.nodes.missing) expect(reason).toMatch(/^no answer for \d+ s$/)
     // Gaps continue with time; the display shows the last sample that had an answer, and reports it.
@@ -226,7 +226,7 @@ describe.skipIf(noSshd !== '')('of twelve OSSes the host tells', () => {
     expect(await live.commit()).toEqual(OSS.map((h) => `${h} done`))
     await live.stage('start later jobid={2.calm.u2} rate=9', null)
     await expect.poll(async () => (await statusOf(live)).nextExpiry?.running, waits).toBe(12)
-    const before = await told(live)
+    const before = await framesOf(live)
     for (const h of OSS) kill(h)
     // Attempts are counted, and the pause between them stays within the reported one.
     const isTriedAgain = (s: ServerCard): boolean => s.state === 'lost' && (s.retry?.attempt ?? 0) >= 3
@@ -239,7 +239,7 @@ describe.skipIf(noSshd !== '')('of twelve OSSes the host tells', () => {
     expect(pauseMs).toBeLessThanOrEqual(LIMITS_HERE.backoff.mostMs)
     expect(firstObstacle(lost.servers)?.step.id).toBe('tcp')
     await expect.poll(async () => (await statusOf(live)).clock.sampleAgeMs, waits).toBeGreaterThan(2 * INTERVAL_MS)
-    const now = await told(live)
+    const now = await framesOf(live)
     expect(live.host.monitor.sample).toBeGreaterThan(now.status.sample)
     expect(now.status).toMatchObject({ staged: 1, nextExpiry: { name: 'cap', running: 12 } })
     expect(now.status.source.kind).toBe('LIVE')
@@ -285,7 +285,7 @@ describe.skipIf(noSshd !== '')('of two OSSes the host tells', () => {
     expect(obstacle.step.fix).toMatch(/^ +\S+\/lctl get_param -n version, /m)
     expect(obstacle.step.fix).toMatch(/^ops ALL=\(root\) NOPASSWD: SLUICE_READ$/m)
     // Nothing was read, so nothing is shown as if it were.
-    const { status, overview } = await told(live)
+    const { status, overview } = await framesOf(live)
     expect(status).toMatchObject({ sample: 0, atMs: null, clock: { sampleAgeMs: null } })
     expect(overview.tiles.filter((t) => t.value !== null)).toEqual([])
   })
@@ -294,7 +294,7 @@ describe.skipIf(noSshd !== '')('of two OSSes the host tells', () => {
     await connect({ scenario: scenario(two, 'start_s: 36000, pattern: { kind: continuous }') })
     for (const h of two) await lab.exec(h, 'lctl set_param jobid_var=disable')
     await live.show()
-    const { status, jobs } = await told(live)
+    const { status, jobs } = await framesOf(live)
     expect(jobs).toMatchObject({ known: 0, shown: 0, rows: { jobId: [] } })
     expect(status.counts).toMatchObject({ jobs: 0, targets: 2 })
     const found = await live.card((c) => c.servers.every((s) => s.steps.some((t) => t.id === 'jobs' && t.fix !== '')))

@@ -6,14 +6,14 @@ import { desiredRules, ruleName } from '#core/control/desired-rule.ts'
 import { CONTROLLER_NAMES, isControllerRule } from '#core/controllers/registry.ts'
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { ModelControl } from '#core/sandbox/control-model.ts'
-import { checkRun } from '#core/sandbox/run-check.ts'
+import { checkRun } from '#core/sandbox/run.ts'
 import { variantSummary } from '#core/sandbox/variant-summary.ts'
 import { NameCollector } from '#core/snapshot/names.ts'
 import { makeRedactor } from '#core/snapshot/pseudonyms.ts'
 import { compareCommand } from '#electron/cli/compare.ts'
 import { controlCommand } from '#electron/cli/control.ts'
 import { runCommand } from '#electron/cli/run.ts'
-import { isOwnName } from '#electron/enforce/own-names.ts'
+import { isManagedName } from '#electron/enforce/managed-names.ts'
 import { stopScriptText } from '#electron/enforce/stop-script.ts'
 import { AS_IT_IS, HOG_AND_OTHERS, scenarioOf } from '#tests/kits/core/sandbox/small-run.ts'
 import { EQUAL } from '#tests/kits/made-up-controller.ts'
@@ -37,7 +37,7 @@ const NAME = ruleName(EQUAL, 'oss01', '1.hog.u1')
 describe('a controller that is added to the list', () => {
   it('has rules of its own names, which Sluice takes for its own', () => {
     expect(NAME).toMatch(/^ev_[0-9a-f]{10}$/)
-    expect([isControllerRule(NAME), isOwnName(NAME), isOwnName('ez_0123456789')]).toEqual([true, true, false])
+    expect([isControllerRule(NAME), isManagedName(NAME), isManagedName('ez_0123456789')]).toEqual([true, true, false])
     const decision = { target: 't', atNs: 1, budget: 1, records: new Map() }
     const allocations = [{ jobId: '1.hog.u1', tokens: 1, ratePerSec: 7, record: 0, recordDelta: 0 }]
     expect(desiredRules(EQUAL, 'oss01', [{ ...decision, allocations }]).rules).toMatchObject([{ name: NAME, rate: 7 }])
@@ -80,7 +80,7 @@ describe('a controller that is added to the list', () => {
     const scenario = scenarioOf(HOG_AND_OTHERS)
     const task = { ...AS_IT_IS, controller: EQUAL }
     expect(checkRun({ index: 0, seed: 1, seconds: 8, sloWaitMs: 100, variant: task })).toMatchObject({ ok: true })
-    expect(variantSummary(task, scenario)).toBe('the same rate for every active job, T 300 RPC/s per OST')
+    expect(variantSummary(task, scenario)).toBe('the same rate for every active job, token rate 300 RPC/s per OST')
     for (const asText of [true, false]) {
       const cluster = new EmulatedCluster(scenario)
       const control = new ModelControl(cluster, task, { thinning: 1, remark: (text) => expect.fail(text), asText })

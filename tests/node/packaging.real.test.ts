@@ -62,31 +62,40 @@ describe.skipIf(reason)('the packed program', () => {
   })
 
   it('has the build, what it reads at run time, and nothing else of the checkout', () => {
-    const ours = files.filter((file) => !file.startsWith('node_modules/'))
-    const strange = ours.filter(
-      (f) => !/^(package\.json$|out\/(main|preload|renderer)\/|resources\/(fonts|replay|scenarios)\/)/.test(f),
+    const managed = files.filter((file) => !file.startsWith('node_modules/'))
+    const strange = managed.filter(
+      (f) =>
+        !/^(package\.json$|out\/(main|preload|renderer)\/|out\/replay\/replay\.js$|resources\/(fonts|replay|scenarios)\/|renderer\/theme\/tokens\.css$)/.test(
+          f,
+        ),
     )
     expect(strange).toEqual([])
-    const built = globSync(['out/{main,preload,renderer}/**/*', 'resources/{fonts,replay,scenarios}/**/*'], {
-      cwd: root,
-    })
+    const built = globSync(
+      [
+        'out/{main,preload,renderer}/**/*',
+        'out/replay/replay.js',
+        'resources/{fonts,replay,scenarios}/**/*',
+        'renderer/theme/tokens.css',
+      ],
+      { cwd: root },
+    )
     // A desktop shell that listens nowhere includes no server.
     const server = join('out', 'main', 'server.js')
     const wanted = built.filter(
       (file) => statSync(join(root, file)).isFile() && !file.endsWith('.map') && file !== server,
     )
-    expect(ours).not.toContain(server)
-    expect(ours).toEqual(expect.arrayContaining(['package.json', ...wanted]))
+    expect(managed).not.toContain(server)
+    expect(managed).toEqual(expect.arrayContaining(['package.json', ...wanted]))
     expect(files.filter((file) => /\.(ts|map|vue|gyp|c|cpp|h)$/.test(file))).toEqual([])
   })
 
   it('has every package that the build imports, and none that nothing asks for', () => {
     const inArchive = new Set(packed.packages.filter((folder) => existsSync(join(app, folder))))
-    const asked = new Set<string>()
+    const requests = new Set<string>()
     const ask = (name: string): void => {
       const folder = `node_modules/${name}`
-      if (asked.has(folder) || !inArchive.has(folder)) return
-      asked.add(folder)
+      if (requests.has(folder) || !inArchive.has(folder)) return
+      requests.add(folder)
       const manifest = JSON.parse(readFileSync(join(app, folder, 'package.json'), 'utf8')) as Record<string, object>
       for (const of of ['dependencies', 'optionalDependencies', 'peerDependencies'])
         Object.keys(manifest[of] ?? {}).forEach(ask)
@@ -104,7 +113,7 @@ describe.skipIf(reason)('the packed program', () => {
     expect([...imported].filter((name) => !inArchive.has(`node_modules/${name}`))).toEqual([])
     expect([...imported]).toEqual(expect.arrayContaining(['better-sqlite3', 'ssh2', 'zod', '@napi-rs/canvas']))
     imported.forEach(ask)
-    expect([...inArchive].filter((folder) => !asked.has(folder))).toEqual([])
+    expect([...inArchive].filter((folder) => !requests.has(folder))).toEqual([])
   })
 
   it('has natives of this platform alone, outside the archive; all else is inside, under its hashes', () => {

@@ -16,15 +16,15 @@ const live = await liveConsole({ ...options.parse(JSON.parse(process.argv[2] ?? 
 await live.show()
 await live.card((c) => c.state === 'connected')
 await live.enforce()
-const say = (text: string): void => void process.stdout.write(`${text}\n`)
-say('ready')
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+print('ready')
 for await (const line of createInterface({ input: process.stdin })) {
   const given = order.parse(JSON.parse(line))
   if (given.do === 'undo') {
     await live.client.rules.undo({ changeId: live.ruleService().changes[0]?.id ?? '' })
     // Missing servers are known with the next sample.
     for (let i = 0; i < 100 && live.host.monitor.missing.size === 0; i++) await new Promise((r) => setTimeout(r, 100))
-    say((await live.commit()).join(', '))
+    print((await live.commit()).join(', '))
     continue
   }
   const { rule, expiresS, laptopBound } = given
@@ -37,5 +37,5 @@ for await (const line of createInterface({ input: process.stdin })) {
   const sent = await live
     .ruleService()
     .commit('ost_io', planId, live.ruleService().typedTarget('ost_io'), { canaryS: 0 })
-  say(sent.ok ? endsOf(sent.value.nodes).join(', ') : `${sent.error.code}: ${sent.error.why}`)
+  print(sent.ok ? endsOf(sent.value.nodes).join(', ') : `${sent.error.code}: ${sent.error.why}`)
 }

@@ -73,8 +73,8 @@ async function first(): Promise<void> {
   lines = reader[Symbol.asyncIterator]()
   expect((await lines.next()).value).toBe('ready')
 }
-const tell = (order: object): void => void child?.stdin?.write(`${JSON.stringify(order)}\n`)
-const commit = (expiresS: number, laptopBound = false): void => tell({ do: 'commit', rule: CAP, expiresS, laptopBound })
+const send = (order: object): void => void child?.stdin?.write(`${JSON.stringify(order)}\n`)
+const commit = (expiresS: number, laptopBound = false): void => send({ do: 'commit', rule: CAP, expiresS, laptopBound })
 const answer = async (): Promise<unknown> => (await lines.next()).value as unknown
 
 async function kill(): Promise<void> {
@@ -91,7 +91,7 @@ async function second(): Promise<LiveConsole> {
   await live.card((c) => c.state === 'connected')
   return live
 }
-const stands = async (host: string): Promise<boolean> => /^cap /m.test(await lab.rules(host))
+const isActive = async (host: string): Promise<boolean> => /^cap /m.test(await lab.rules(host))
 const change = () => live?.ruleService().changes.find((c) => c.title === 'start cap')
 const nodeEnds = (): string[] => endsOf(change()?.nodes ?? [])
 
@@ -129,7 +129,7 @@ describe.skipIf(noSshd !== '')('a console that was killed', () => {
     expect(await lab.timers('oss02')).toHaveLength(1)
     const { client, enforce, ruleService } = await second()
     await expect.poll(nodeEnds, waits).toEqual(ends)
-    expect(await stands('oss02')).toBe(at === 'after')
+    expect(await isActive('oss02')).toBe(at === 'after')
     // A timer with nothing to stop does not wait for a rule of that name; one that a rule needs is kept.
     await expect.poll(() => lab.timers('oss02'), waits).toHaveLength(at === 'after' ? 1 : 0)
     await enforce()
@@ -139,7 +139,7 @@ describe.skipIf(noSshd !== '')('a console that was killed', () => {
     expect(undone.ok && endsOf(undone.value.nodes)).toEqual(
       HOSTS.filter((h) => ends.includes(`${h} done` as never)).map((h) => `${h} done`),
     )
-    for (const host of HOSTS) expect([await stands(host), await lab.timers(host)]).toEqual([false, []])
+    for (const host of HOSTS) expect([await isActive(host), await lab.timers(host)]).toEqual([false, []])
     expect(change()?.undone).toBe(true)
   })
 
@@ -154,7 +154,7 @@ describe.skipIf(noSshd !== '')('a console that was killed', () => {
     await second()
     await expect.poll(nodeEnds, waits).toEqual(['oss01 done', 'oss02 rolled back'])
     rmSync(file('before'))
-    await expect.poll(() => stands('oss02'), waits).toBe(true)
+    await expect.poll(() => isActive('oss02'), waits).toBe(true)
     // The timers of a change are checked half a minute after it.
     const looked = (change()?.atMs ?? 0) + 33_000
     await expect.poll(() => Date.now(), waits).toBeGreaterThan(looked)
@@ -166,14 +166,14 @@ describe.skipIf(noSshd !== '')('a console that was killed', () => {
     commit(3600)
     expect(await answer()).toBe('oss01 done, oss02 done')
     lab.cut('oss02')
-    tell({ do: 'undo' })
+    send({ do: 'undo' })
     expect(await answer()).toBe('oss01 done, oss02 pending')
     await kill()
     await lab.restart('oss02')
-    expect(await stands('oss02')).toBe(true)
+    expect(await isActive('oss02')).toBe(true)
     const { enforce } = await second()
     await enforce()
-    await expect.poll(() => stands('oss02'), waits).toBe(false)
+    await expect.poll(() => isActive('oss02'), waits).toBe(false)
     await expect.poll(() => change()?.undone, waits).toBe(true)
     expect(await lab.timers('oss02')).toEqual([])
   })
@@ -198,9 +198,9 @@ describe.skipIf(noSshd !== '')('a console that was killed and that alone would h
     await kill()
     const later = Date.now() + 31_000
     await expect.poll(() => Date.now(), waits).toBeGreaterThan(later)
-    for (const host of HOSTS) expect(await stands(host)).toBe(true)
+    for (const host of HOSTS) expect(await isActive(host)).toBe(true)
     await second()
-    for (const host of HOSTS) await expect.poll(() => stands(host), waits).toBe(false)
+    for (const host of HOSTS) await expect.poll(() => isActive(host), waits).toBe(false)
   })
 
   it('leaves it to the next one, which gives it a timer on a server that can keep one now', async () => {
@@ -218,6 +218,6 @@ describe.skipIf(noSshd !== '')('a console that was killed and that alone would h
     // It no longer needs this console.
     await close()
     live = undefined
-    for (const host of HOSTS) expect([await stands(host), (await timers(host)).length]).toEqual([true, 2])
+    for (const host of HOSTS) expect([await isActive(host), (await timers(host)).length]).toEqual([true, 2])
   })
 })

@@ -67,7 +67,7 @@ export const ends = (r: Result<{ nodes: { host: string; state: string }[] }>): s
   r.ok ? r.value.nodes.map((n) => `${n.host} ${n.state}`) : [r.error.code]
 
 /** Rules in force on a server, in order: `hog_cap jobid={1.hog.u1} 20`. */
-export const standing = (c: Emulated, host = 'oss01', queue: 'reg' | 'hp' = 'reg'): string[] =>
+export const activeRules = (c: Emulated, host = 'oss01', queue: 'reg' | 'hp' = 'reg'): string[] =>
   parseNrsTbfRule(c.rules(host))
     .rules.filter((r) => r.queue === queue && r.cpt === 0)
     .map((r) => `${r.name} ${r.conditions} ${r.rate}`)

@@ -41,7 +41,7 @@ function start(...args: string[]): Server {
   const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
     child.on('close', (code) => resolve({ code, ...text }))
   })
-  const said = (pattern: RegExp): Promise<RegExpExecArray> =>
+  const printed = (pattern: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
         const found = pattern.exec(text.stdout)
@@ -51,8 +51,8 @@ function start(...args: string[]): Server {
       void ended.then(({ stderr }) => reject(new Error(stderr)))
       look()
     })
-  const url = async (): Promise<URL> => new URL((await said(/^Sluice: (\S+)$/m))[1] ?? '')
-  return { child, ended, said, url }
+  const url = async (): Promise<URL> => new URL((await printed(/^Sluice: (\S+)$/m))[1] ?? '')
+  return { child, ended, said: printed, url }
 }
 
 /** Opens the printed address like a browser; calls are answered once the host is ready. */

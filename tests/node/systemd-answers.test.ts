@@ -21,8 +21,8 @@ describe.each([252, 257] as const)('as systemd %i answered', (systemd) => {
 
   it('the record is of the commands that are sent today', () => {
     expect(recorded.systemd).toMatch(new RegExp(`^systemd ${systemd} `))
-    const asked = ASKED.map(({ as, command }) => ({ as, command }))
-    expect(recorded.answers.map(({ as, command }) => ({ as, command }))).toEqual(asked)
+    const requests = ASKED.map(({ as, command }) => ({ as, command }))
+    expect(recorded.answers.map(({ as, command }) => ({ as, command }))).toEqual(requests)
   })
 
   it('so does an emulated node', async () => {

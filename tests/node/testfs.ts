@@ -19,7 +19,7 @@ import { CounterTable } from '../../core/emulator/live-counter.ts'
 import { Simulation } from '../../core/sim/simulation.ts'
 
 export interface TestfsOptions {
-  /** As printed by the parameter `version`; determines the release. */
+  /** Version as printed by the parameter `version`; determines the release. */
   readonly version: string
   readonly cpts: number
   readonly osd?: OsdKind
@@ -41,7 +41,7 @@ export interface Testfs {
   readonly client: EmulatedClient
   /** Every service by its name: `ost_io`, `mdt`, `ldlm_cbd`, ... */
   readonly services: ReadonlyMap<string, ServiceView>
-  /** By namespace; empty unless requested. */
+  /** Locks by namespace; empty unless requested. */
   readonly locks: ReadonlyMap<string, TestLocks>
   readonly lustre: LustreSide
   /** Suffix of the mount's device names. */
@@ -72,7 +72,7 @@ const noLocks = (): TestLocks => ({
 export function makeTestfs(options: TestfsOptions): Testfs {
   const { version, cpts, osd = 'ldiskfs', sim = new Simulation(), epochSeconds = 1_763_676_476 } = options
   const server = { name: HOST, version, cpts, threads: 16, timer_latency_us: 50 }
-  const context = { epochSeconds, seed: 1, books: true }
+  const context = { epochSeconds, seed: 1, counters: true }
   const oss = new EmulatedOss(sim, { ...server, osts: OSTS.map((name) => ({ name, disk: DISK })) }, context)
   const mds = new EmulatedMds(
     sim,
@@ -86,7 +86,7 @@ export function makeTestfs(options: TestfsOptions): Testfs {
     latencyNs: 1000,
     host: HOST,
     seed: 1,
-    books: true,
+    counters: true,
   })
   const node = new NodeState({ profile: oss.profile, version, cpts, cpus: 2, epochSeconds, clock: () => sim.now })
   const { module, nodemaps } = oss
@@ -108,9 +108,9 @@ export function makeTestfs(options: TestfsOptions): Testfs {
   const clientUuids = (_: string, target: string): readonly string[] => uuids[target] ?? []
   const locks = new Map<string, TestLocks>()
   const locksOf = ({ name }: Namespace): TestLocks => {
-    const mine = locks.get(name) ?? noLocks()
-    locks.set(name, mine)
-    return mine
+    const nodeLocks = locks.get(name) ?? noLocks()
+    locks.set(name, nodeLocks)
+    return nodeLocks
   }
   // Releases have different names for a server that is the node itself.
   const peer = node.profile.text.isOldLayout ? NID : '0@lo'

@@ -29,7 +29,7 @@ afterEach(async () => {
   await on.host.close()
   vi.unstubAllGlobals()
 })
-const words = (): string => useUndoStore().told?.words ?? ''
+const words = (): string => useUndoStore().message?.text ?? ''
 
 describe('rules that are staged', () => {
   const ON = 'ost_io'
@@ -37,30 +37,30 @@ describe('rules that are staged', () => {
   const form = (name: string, rate: string) =>
     ({ verb: 'start', name, conditions: 'jobid={4690.python}', rate, rank: '', realtime: false, queue: 'reg' }) as const
   const staged = () => stagedFrame(on.host.onScreen.console.ruleService, { service: ON }, 1)
-  const standing = (): string[] => staged().items.map((i) => `${i.id} ${i.form.name} ${i.form.rate}`)
+  const activeRules = (): string[] => staged().items.map((i) => `${i.id} ${i.form.name} ${i.form.rate}`)
 
   it('are taken back and come again as they were, with their terms', async () => {
     const edits = useStagedEditsStore()
     const undo = useUndoStore()
-    const states = [standing()]
+    const states = [activeRules()]
     const id = await edits.stage({ service: ON, form: form('cap', '20'), terms })
-    states.push(standing())
+    states.push(activeRules())
     await edits.stage({ service: ON, form: form('cap', '40'), terms, replaces: id })
-    states.push(standing())
+    states.push(activeRules())
     await edits.stage({ service: ON, form: form('other', '5'), terms })
-    states.push(standing())
+    states.push(activeRules())
     edits.note(staged())
     await edits.unstage(ON, null)
-    states.push(standing())
+    states.push(activeRules())
     expect(states.map((s) => s.length)).toEqual([0, 1, 1, 2, 0])
 
     for (const before of states.slice(0, -1).toReversed()) {
       expect(await undo.undo()).toBe(true)
-      expect(standing()).toEqual(before)
+      expect(activeRules()).toEqual(before)
     }
     for (const after of states.slice(1)) {
       expect(await undo.redo()).toBe(true)
-      expect(standing()).toEqual(after)
+      expect(activeRules()).toEqual(after)
     }
     await undo.undo()
     expect(staged().items[0]).toMatchObject({ expiresS: 600, reason: 'ticket 7' })
@@ -146,7 +146,7 @@ describe('a draft of policies', () => {
     policies.open('stages', text)
     policies.edit(`${text}# a`)
     policies.edit(`${text}# a line`)
-    expect(undo.past.map((e) => e.words)).toEqual(['policy text'])
+    expect(undo.past.map((e) => e.label)).toEqual(['policy text'])
     policies.discard()
     expect([policies.draft?.text, policies.draft?.isTouched]).toEqual([text, false])
     await undo.undo()

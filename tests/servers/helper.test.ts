@@ -84,7 +84,7 @@ describe
         ['start', OST, 'reg', 'sl_late', 'jobid={b}', '50'],
         ['change', OST, 'reg', 'sl_hog', 'rate=5'],
       ]) {
-        const said = 'sluice-rule: a stop of Sluice is under way on this server\n'
+        const said = 'sluice-rule: a stop of Sluice is in progress on this server\n'
         expect(await helper(...words)).toMatchObject({ code: 2, stderr: said })
       }
       expect(await lab.rules(HOST)).toMatch(/^sl_hog .* 50, ref/m)
@@ -209,7 +209,7 @@ describe.skipIf(noServers !== '')('a login that sudo lets read only', () => {
     expect(enforced.code).toBe(1)
     expect(JSON.parse(enforced.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
       rules: [{ host: HOST, rules: [] }],
-      failures: [{ code: 'LEASE_FAILED' }],
+      failures: [{ code: 'RATE_GUESSED' }, { code: 'LEASE_FAILED' }],
     })
     expect([await rulesOn(lab, HOST), await lab.timers(HOST)]).toEqual([[], []])
   })

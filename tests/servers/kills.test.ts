@@ -17,7 +17,7 @@ const KILLS = isFull ? 50 : 4
 const SERVERS = 4
 const LEASE_S = 60
 const GRACE_S = 5
-/** Only limits a hang: a controller shows its plans for ten seconds before it writes. */
+/** Limit of a hang only: a controller shows its plans for ten seconds before it writes. */
 const START_MS = 120_000
 const PATIENCE_MS = 240_000 + (KILLS / SERVERS) * 60_000
 

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { ok } from '#core/base/result.ts'
-import { isOwnName } from '#electron/enforce/own-names.ts'
+import { isManagedName } from '#electron/enforce/managed-names.ts'
 import { readTimers, type FoundTimer } from '#electron/enforce/expiry.ts'
 import type { TimerKind } from '#electron/base/connection.ts'
 import { scratch } from '../kits/electron/ssh/sshd.ts'
@@ -122,7 +122,7 @@ export async function rulesOn(lab: Lab, host: string): Promise<string[]> {
 export const ownRulesOn = async (lab: Lab, host: string, more: readonly string[] = []): Promise<string[]> =>
   (await rulesOn(lab, host)).filter((r) => {
     const name = r.split(' ')[2] ?? ''
-    return isOwnName(name) || more.includes(name)
+    return isManagedName(name) || more.includes(name)
   })
 
 /** Timers of Sluice in the server's systemd; `helper`: those that sluice-rule created. */

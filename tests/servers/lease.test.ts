@@ -90,7 +90,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter(({ release }) => isFull || 
       expect(await lab.timers(HOST)).toEqual([])
     })
 
-    it('that somebody ended with its rules is known for taken: nothing is made again', async () => {
+    it('that another console ended with its rules counts as taken: nothing is made again', async () => {
       const lease = leaseOf(SESSION)
       await cover(lease, [ONE], 0)
       await start(ONE)

@@ -132,7 +132,7 @@ describe
       expect(end.stderr).toContain(`script@${lab.cluster}`)
     })
 
-    it.runIf(isFull)('goes on with three of them while one is frozen', { timeout: 400_000 }, async () => {
+    it.runIf(isFull)('continues with three of them while one is frozen', { timeout: 400_000 }, async () => {
       const enforcing = controller(new ConsoleFolder(lab))
       for (const host of HOSTS) await written(host)
       lab.node('oss04').sshd.stall(true)

@@ -23,8 +23,8 @@ const MODULES = '/sys/module/*/parameters'
 export function pathPattern(typed: string, ignoresSuffix = false): string {
   let text = ignoresSuffix ? typed.replace(/[/@=]$/, '') : typed
   text = text.replaceAll('\\', '')
-  const keep = nidSpan(text)
-  return text.replace(/\./g, (c, i: number) => (keep && i >= keep.from && i < keep.to ? c : '/'))
+  const nid = nidSpan(text)
+  return text.replace(/\./g, (c, i: number) => (nid && i >= nid.from && i < nid.to ? c : '/'))
 }
 
 function nidSpan(text: string): { from: number; to: number } | undefined {

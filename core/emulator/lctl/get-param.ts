@@ -148,7 +148,7 @@ function walk(r: Request, pattern: string, section: Section, isBelow = false): E
   return last
 }
 
-/** Serves tables over netlink to users who cannot see the files; true if anything was served. */
+/** Serves tables over netlink to users who cannot see the files; no message if there are none. */
 function serveByNetlink(r: Request, pattern: string): void {
   const asRoot = { ...r.host, user: { name: 'root', uid: 0 } }
   for (const e of findEntries(asRoot, pattern)) {

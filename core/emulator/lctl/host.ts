@@ -22,7 +22,7 @@ export interface ParamsLog {
   /** Stores a value unchecked; it is applied on all nodes some seconds later. */
   set(name: string, value: string): void
   delete(name: string): void
-  /** As `set`, but in the log of the file system, as `conf_param` does. */
+  /** Stores a value as `set` does, but in the log of the file system, as `conf_param` does. */
   configure(name: string, value: string): void
   /** Stored records in log order, with their numbers. */
   records(): readonly { readonly index: number; readonly name: string; readonly value: string }[]
@@ -30,7 +30,7 @@ export interface ParamsLog {
 
 /** Lustre on a node. */
 export interface LustreSide {
-  /** As `lctl --version` and the parameter `version` print it. */
+  /** Version as `lctl --version` and the parameter `version` print it. */
   readonly version: string
   /** Current files; the list keeps its identity until a file is added or removed. */
   readonly parameters: () => readonly Parameter[]

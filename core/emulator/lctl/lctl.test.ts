@@ -14,18 +14,18 @@ type Content = Partial<Parameter> & { value?: string; errno?: Errno; refuses?: E
 /** Writable file that keeps its value. */
 function file(path: string, content: Content = {}): Parameter {
   const { value = '1\n', errno, refuses, writable = true, ...rest } = content
-  let kept = value
+  let stored = value
   const tree = path.startsWith('/proc') ? 'proc' : path.startsWith('/sys/kernel') ? 'debugfs' : 'sysfs'
   return {
     name: path,
     path,
     tree,
-    read: () => (errno ? fail(errno) : ok(kept)),
+    read: () => (errno ? fail(errno) : ok(stored)),
     ...(writable
       ? {
           write: (v: string) => {
             if (refuses) return fail(refuses)
-            kept = v
+            stored = v
             return ok(undefined)
           },
         }
@@ -301,17 +301,17 @@ describe('set_param', () => {
       code: 0,
     })
     for (const release of RELEASES) {
-      const words = ['2.12', '2.15'].includes(release) ? 'no value' : 'Invalid argument'
+      const message = ['2.12', '2.15'].includes(release) ? 'no value' : 'Invalid argument'
       for (const last of ['jobid_var', 'jobid_var=']) {
         const r = run(host(release), 'set_param', 'jobid_name=a', last)
         expect(r, `${release} ${last}`).toEqual({
           stdout: 'jobid_name=a\n',
-          stderr: `error: set_param: setting jobid_var: ${words}\n`,
+          stderr: `error: set_param: setting jobid_var: ${message}\n`,
           code: 22,
         })
       }
       const dotted = run(host(release), 'set_param', 'ost.OSS.ost_io.threads_max=', 'jobid_var=z')
-      expect(dotted.stderr, release).toBe(`error: set_param: setting ost.OSS.ost_io.threads_max: ${words}\n`)
+      expect(dotted.stderr, release).toBe(`error: set_param: setting ost.OSS.ost_io.threads_max: ${message}\n`)
       expect(dotted.stdout, release).toBe('')
     }
   })

@@ -13,7 +13,7 @@ export interface ListedItem {
 
 interface Section {
   readonly path: string
-  /** By name, in order of insertion; each with its printed texts. */
+  /** Items by name, in order of insertion; each with its printed texts. */
   readonly items: Map<string, string[]>
   readonly below: Section[]
 }

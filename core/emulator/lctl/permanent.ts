@@ -21,10 +21,10 @@ const noValue = (command: string): ExecResult =>
   exitWith(errnoNumber('EINVAL'), `error: ${command}: ${errnoText('EINVAL')}\n`)
 
 /** `lctl set_param -P [-d] NAME=VALUE ...`. */
-export function setPermanently(host: LctlHost, words: readonly string[], isDelete: boolean): ExecResult {
+export function setPermanently(host: LctlHost, args: readonly string[], isDelete: boolean): ExecResult {
   const log = logOf(host)
   if (!log) return notHere('set_param')
-  for (const word of words) {
+  for (const word of args) {
     const eq = word.indexOf('=')
     if (isDelete) log.delete(eq < 0 ? word : word.slice(0, eq))
     else if (eq > 0) log.set(word.slice(0, eq), word.slice(eq + 1))

@@ -47,10 +47,10 @@ function assign(host: LctlHost, name: string, value: string, has: (letter: strin
 }
 
 /** Name and value of the next assignment, and the number of arguments consumed; without a value it is malformed. */
-function nextAssignment(words: readonly string[]): { name: string; value: string | undefined; taken: number } {
-  const word = words[0] as string
+function nextAssignment(args: readonly string[]): { name: string; value: string | undefined; taken: number } {
+  const word = args[0] as string
   const eq = word.indexOf('=')
-  if (eq < 0) return { name: word, value: words[1], taken: 2 }
+  if (eq < 0) return { name: word, value: args[1], taken: 2 }
   const value = word.slice(eq + 1)
   return { name: word.slice(0, eq), value: value === '' ? undefined : value, taken: 1 }
 }
@@ -97,8 +97,8 @@ export function writeParams(host: LctlHost, args: readonly string[]): ExecResult
       stderr += r.stderr
       errno = r.errno
     }
-    const own = errno ? errnoNumber(errno) : 0
-    if (lctl.setParamExit === 'last' || code === 0) code = own
+    const errorNumber = errno ? errnoNumber(errno) : 0
+    if (lctl.setParamExit === 'last' || code === 0) code = errorNumber
   }
   return { stdout, stderr, code }
 }

@@ -7,7 +7,7 @@ import { formatRpcStats, modifyRows, rpcSections, type RpcStats } from '../../lu
 import type { RpcHistograms } from '../io-histograms.ts'
 import type { Parameter } from '../parameter.ts'
 import { device, uuidOf } from './devices.ts'
-import { file, keptNumber, line, numberLine, text, written, type FileOps } from './file.ts'
+import { file, storedNumber, line, numberLine, text, written, type FileOps } from './file.ts'
 import type { NodeState } from './node.ts'
 import type { Role } from './role.ts'
 import { targetObdParameter } from './target-obd.ts'
@@ -71,7 +71,7 @@ function connectionParameters(node: NodeState, client: ClientView, c: Connection
   const uuid = uuidOf(`${client.fsname} ${client.instance}`)
   const at = (attribute: string, ops: FileOps): Parameter => file('sysfs', [c.type, name, attribute], ops)
   return [
-    at('active', keptNumber(1, { max: 1 })),
+    at('active', storedNumber(1, { max: 1 })),
     at(
       'max_rpcs_in_flight',
       numberLine(
@@ -82,8 +82,8 @@ function connectionParameters(node: NodeState, client: ClientView, c: Connection
         { min: 1, max: MAX_RPCS_IN_FLIGHT, outside: 'ERANGE' },
       ),
     ),
-    ...(c.type === 'osc' ? [at('max_dirty_mb', keptNumber(MAX_DIRTY_MB))] : []),
-    at('max_pages_per_rpc', keptNumber(1024, { min: 1, max: 16_384, outside: 'ERANGE' })),
+    ...(c.type === 'osc' ? [at('max_dirty_mb', storedNumber(MAX_DIRTY_MB))] : []),
+    at('max_pages_per_rpc', storedNumber(1024, { min: 1, max: 16_384, outside: 'ERANGE' })),
     at(
       `${c.type === 'osc' ? 'ost' : 'mds'}_conn_uuid`,
       line(() => c.serverNid),

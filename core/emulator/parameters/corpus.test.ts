@@ -28,12 +28,12 @@ describe.skipIf(CORPUS === '')('the parameters of an emulated node', () => {
   const versions = [...new Set(records.map((r) => r.lustre))]
 
   it.each(versions)('are those of a real node of %s', (version) => {
-    const mine = records.filter((r) => r.lustre === version)
+    const ofVersion = records.filter((r) => r.lustre === version)
     /** Listed names, with their writability where it was listed. */
     const real = new Map<string, boolean | undefined>()
     /** Patterns of complete listings: with -R everything below, without it names of the same depth. */
     const listings: RegExp[] = []
-    for (const r of mine) {
+    for (const r of ofVersion) {
       const m = /^lctl (?:list_param|get_param -N\w*) ((?:-\w+ )*)(.*)$/.exec(r.command)
       if (!m || r.exit !== 0) continue
       const [isTyped, isDeep] = ['F', 'R'].map((o) => `${m[1]} ${/-N\w*/.exec(r.command)?.[0] ?? ''}`.includes(o))
@@ -111,9 +111,9 @@ describe.skipIf(CORPUS === '')('the parameters of an emulated node', () => {
         roles: ['oss'],
         lustre: fixture(r.lustre).lustre,
       })
-      const mine = heads(node.exec(r.command).stdout)
-      expect(mine, r.file).toEqual(heads(r.stdout))
-      pools += mine.length
+      const emulated = heads(node.exec(r.command).stdout)
+      expect(emulated, r.file).toEqual(heads(r.stdout))
+      pools += emulated.length
     }
     expect(pools).toBeGreaterThan(30)
   })
@@ -121,12 +121,14 @@ describe.skipIf(CORPUS === '')('the parameters of an emulated node', () => {
   it('have the devices of real nodes', () => {
     let lists = 0
     for (const r of records.filter(({ id }) => id === 'node-dl')) {
-      const mine = (fixture(r.lustre).lustre.devices?.() ?? []).map((d) => common(`${d.status} ${d.type} ${d.name}`))
+      const emulated = (fixture(r.lustre).lustre.devices?.() ?? []).map((d) =>
+        common(`${d.status} ${d.type} ${d.name}`),
+      )
       const real = parseDevices(r.stdout).devices.map((d) => common(`${d.status} ${d.type} ${d.name}`))
       // The MDT may learn of its OSTs before or after the mount, at random.
       const isFixed = (d: string): boolean => !d.startsWith('UP osp ')
-      expect(mine.filter(isFixed), r.file).toEqual(real.filter(isFixed))
-      expect(new Set(mine)).toEqual(new Set(real))
+      expect(emulated.filter(isFixed), r.file).toEqual(real.filter(isFixed))
+      expect(new Set(emulated)).toEqual(new Set(real))
       lists++
     }
     expect(lists).toBe(3)

@@ -72,7 +72,7 @@ export function numberLine(get: () => number, set: (n: number) => void, limits: 
 }
 
 /** Number that servers have and that nothing emulated depends on; stored as written. */
-export function keptNumber(initial: number, limits: NumberLimits = {}): FileOps {
+export function storedNumber(initial: number, limits: NumberLimits = {}): FileOps {
   let value = initial
   return numberLine(
     () => value,

@@ -9,7 +9,7 @@ import { formatPoolState, type PoolState } from '../../lustre/pool-state.ts'
 import type { Parameter } from '../parameter.ts'
 import {
   file,
-  keptNumber,
+  storedNumber,
   kernelNumber,
   line,
   text,
@@ -84,25 +84,25 @@ function attributes(ns: Namespace, node: NodeState): Readonly<Record<string, Fil
   const d = node.profile.text.namespaces
   const seconds: NumberLimits = d.contentionLimits ? { min: 1, max: 16 } : {}
   return {
-    contended_locks: keptNumber(d.contendedLocks),
-    contention_seconds: keptNumber(d.contentionSeconds, seconds),
-    ...(d.contentionLimits ? { contention_hold_seconds: keptNumber(30, { min: 10, max: 60 }) } : {}),
-    ctime_age_limit: keptNumber(10),
-    dirty_age_limit: keptNumber(10),
-    ...(d.dumpStack ? { dump_stack_on_error: keptNumber(0) } : {}),
-    early_lock_cancel: keptNumber(ns.side === 'client' ? 1 : 0),
+    contended_locks: storedNumber(d.contendedLocks),
+    contention_seconds: storedNumber(d.contentionSeconds, seconds),
+    ...(d.contentionLimits ? { contention_hold_seconds: storedNumber(30, { min: 10, max: 60 }) } : {}),
+    ctime_age_limit: storedNumber(10),
+    dirty_age_limit: storedNumber(10),
+    ...(d.dumpStack ? { dump_stack_on_error: storedNumber(0) } : {}),
+    early_lock_cancel: storedNumber(ns.side === 'client' ? 1 : 0),
     ...(d.lfru
       ? {
           lock_cache_policy: lockCachePolicy(),
-          lru_priv_ratio_limit: keptNumber(29),
-          lru_priv_score_threshold: keptNumber(1),
+          lru_priv_ratio_limit: storedNumber(29),
+          lru_priv_score_threshold: storedNumber(1),
         }
       : {}),
-    lru_cancel_batch: keptNumber(16),
+    lru_cancel_batch: storedNumber(16),
     lru_max_age: lruMaxAge(d.lruMaxAgeMs),
-    ...(d.maxNolockBytes ? { max_nolock_bytes: keptNumber(0) } : {}),
-    max_parallel_ast: keptNumber(1024),
-    ns_recalc_pct: keptNumber(10),
+    ...(d.maxNolockBytes ? { max_nolock_bytes: storedNumber(0) } : {}),
+    max_parallel_ast: storedNumber(1024),
+    ns_recalc_pct: storedNumber(10),
   }
 }
 
@@ -185,9 +185,9 @@ function lockFiles(ns: Namespace, locks: LockView, number: number, node: NodeSta
         ]
       : []),
     ...Object.entries(pool).map(([name, get]) => at(['pool', name], line(get))),
-    at(['pool', 'limit'], keptNumber(locks.pool.limit)),
-    at(['pool', 'lock_volume_factor'], keptNumber(locks.pool.lvf)),
-    at(['pool', 'recalc_period'], keptNumber(locks.recalcPeriod)),
+    at(['pool', 'limit'], storedNumber(locks.pool.limit)),
+    at(['pool', 'lock_volume_factor'], storedNumber(locks.pool.lvf)),
+    at(['pool', 'recalc_period'], storedNumber(locks.recalcPeriod)),
     at(['pool', 'state'], text(state), 'debugfs'),
     at(['pool', 'stats'], statsFile(node, locks.poolStats, POOL_COUNTERS), 'debugfs'),
   ]
@@ -212,8 +212,8 @@ export function ldlmParameters(node: NodeState, namespaces: readonly Namespace[]
     ]
   })
   return [
-    file('sysfs', ['ldlm', 'cancel_unused_locks_before_replay'], keptNumber(1, { max: 1 })),
-    file(node.debugfsThenSysfs, ['ldlm', 'dump_granted_max'], keptNumber(256)),
+    file('sysfs', ['ldlm', 'cancel_unused_locks_before_replay'], storedNumber(1, { max: 1 })),
+    file(node.debugfsThenSysfs, ['ldlm', 'dump_granted_max'], storedNumber(256)),
     ...(served.length > 0
       ? [
           file(

@@ -8,7 +8,7 @@ import { BrwHistograms } from '../io-histograms.ts'
 import type { ObdDevice } from '../lctl/host.ts'
 import type { Parameter } from '../parameter.ts'
 import { device } from './devices.ts'
-import { file, keptNumber, line } from './file.ts'
+import { file, storedNumber, line } from './file.ts'
 import type { Namespace } from './ldlm.ts'
 import type { NodeState } from './node.ts'
 import { brwStatsFiles, type OsdKind } from './oss.ts'
@@ -64,7 +64,7 @@ const ospParameters = (mdt: string, osts: readonly string[]): Parameter[] =>
     file(
       'sysfs',
       ['osc', ospName(ost, mdt), 'max_rpcs_in_flight'],
-      keptNumber(OSP_RPCS_IN_FLIGHT, { min: 1, max: OSP_RPCS_IN_FLIGHT, outside: 'ERANGE' }),
+      storedNumber(OSP_RPCS_IN_FLIGHT, { min: 1, max: OSP_RPCS_IN_FLIGHT, outside: 'ERANGE' }),
     ),
   )
 

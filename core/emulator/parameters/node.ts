@@ -10,7 +10,7 @@ import type { Profile } from '../../lustre/profile.ts'
 import { showsStart, statsTimes, type StatsTimes } from '../../lustre/stats-times.ts'
 import type { Parameter } from '../parameter.ts'
 import { atMin } from '../service-estimate.ts'
-import { file, keptNumber, kernelNumber, line, text, written, type Place } from './file.ts'
+import { file, storedNumber, kernelNumber, line, text, written, type Place } from './file.ts'
 
 /** Longest jobid_var, and longest jobid_name, bytes. */
 const JOBID_VAR_MAX = 20
@@ -69,7 +69,7 @@ export class NodeState {
 
   set statsHeader(value: number) {
     this.#statsHeader = value
-    for (const tell of this.#onStatsHeader) tell(this.showsStart)
+    for (const listener of this.#onStatsHeader) listener(this.showsStart)
   }
 
   /** True while tables show start_time and elapsed_time. */
@@ -77,10 +77,10 @@ export class NodeState {
     return showsStart(this.profile.text, this.#statsHeader !== 0)
   }
 
-  /** Calls `tell` now and at each change with whether tables show start_time and elapsed_time. */
-  onStatsHeader(tell: (shown: boolean) => void): void {
-    this.#onStatsHeader.push(tell)
-    tell(this.showsStart)
+  /** Calls `listener` now and at each change with whether tables show start_time and elapsed_time. */
+  onStatsHeader(listener: (shown: boolean) => void): void {
+    this.#onStatsHeader.push(listener)
+    listener(this.showsStart)
   }
 
   /** Timestamps of a table that counts since `startNs` and is read now. */
@@ -173,7 +173,7 @@ export function nodeParameters(node: NodeState): Parameter[] {
       ['cpu_partition_table'],
       text(() => partitions),
     ),
-    ...Object.entries(adaptiveTimeouts(node.profile)).map(([name, n]) => file('sysfs', [name], keptNumber(n))),
+    ...Object.entries(adaptiveTimeouts(node.profile)).map(([name, n]) => file('sysfs', [name], storedNumber(n))),
   ]
   if (node.profile.text.hasStatsHeaderSwitch) {
     files.push(

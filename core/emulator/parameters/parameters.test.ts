@@ -209,7 +209,7 @@ describe('the parameters of a client', () => {
   const clientNode = (c: EmulatedCluster, number: number): EmulatedNode =>
     new EmulatedNode(c.sim, { name: 'n', roles: ['scheduler'], lustre: clientLustre(c.clients[number - 1]!, c) })
 
-  it('limit its RPCs under way at once, and say how many there are', () => {
+  it('limit its RPCs in flight, and say how many there are', () => {
     const c = cluster()
     const client = clientNode(c, 1)
     c.sim.runUntil(1e9)
@@ -384,15 +384,15 @@ describe('the parameters of a node with all roles', () => {
     )
     const refs = (list: readonly { readonly type: string; readonly refs: number }[], type: string): number =>
       list.find((d) => d.type === type)!.refs
-    for (const [type, mine] of [
+    for (const [type, expected] of [
       ['obdfilter', 6],
       ['mgs', 4],
       ['mds', 2],
       ['osc', 4],
     ] as const) {
-      expect(refs(devices('2.15.8'), type), type).toBe(mine)
-      expect(refs(devices('2.17.57'), type), type).toBe(mine + 2)
-      expect(refs(all('2.17.57').lustre.devices!(), type), type).toBe(mine + 1)
+      expect(refs(devices('2.15.8'), type), type).toBe(expected)
+      expect(refs(devices('2.17.57'), type), type).toBe(expected + 2)
+      expect(refs(all('2.17.57').lustre.devices!(), type), type).toBe(expected + 1)
     }
   })
 })

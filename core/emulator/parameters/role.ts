@@ -7,9 +7,33 @@ import type { LustreSide, ObdDevice } from '../lctl/host.ts'
 import type { Parameter } from '../parameter.ts'
 import { device, devicesParameter, uuidOf } from './devices.ts'
 import { ldlmParameters, type LocksOf, type Namespace } from './ldlm.ts'
-import { moduleParameters, type Module } from './module.ts'
+import type { loadedModule } from '../../tbf/tbf-module.ts'
+import { file, numberLine } from './file.ts'
 import { nodeParameters, type NodeState } from './node.ts'
 import { serviceParameters, type ServiceView } from './services.ts'
+
+/** Kernel module loaded on a server. */
+type Module = ReturnType<typeof loadedModule>
+
+const MODULE_KEYS = { tbf_depth: 'depth', tbf_jobid_cache_size: 'jobidCacheSize', tbf_rate: 'rate' } as const
+
+/**
+ * `tbf_rate`, `tbf_depth`, `tbf_jobid_cache_size`: parameters of the kernel module that schedules (spec/lustre 2.2). Writes change the
+ * module object that its services read.
+ */
+const moduleParameters = (module: Module): Parameter[] =>
+  Object.entries(MODULE_KEYS).map(([name, key]) =>
+    file(
+      'module',
+      [name],
+      numberLine(
+        () => module[key],
+        (n) => {
+          module[key] = n
+        },
+      ),
+    ),
+  )
 
 export interface Role {
   /** Lists of files; each keeps its identity until a file is added or removed. */
@@ -49,15 +73,15 @@ export function lustreSide(options: LustreOptions): Pick<LustreSide, 'version' |
   const { node, roles, mgsNid, isMgs = false } = options
   const mgc = `MGC${mgsNid}`
   const devices = (): ObdDevice[] => {
-    const own = roles.flatMap((r) => r.devices())
+    const targetDevices = roles.flatMap((r) => r.devices())
     const management = [
       ...(isMgs ? [device(node, 'mgs', 'MGS', 'MGS', { exports: 1 })] : []),
       device(node, 'mgc', mgc, uuidOf(`${mgc} of ${node.version}`)),
     ]
     // A server sets up the backend of its first target before it contacts the MGS.
-    const first = own[0]?.type.startsWith('osd-') ? 1 : 0
+    const first = targetDevices[0]?.type.startsWith('osd-') ? 1 : 0
     const late = roles.flatMap((r) => r.lateDevices?.() ?? [])
-    return [...own.slice(0, first), ...management, ...own.slice(first), ...late]
+    return [...targetDevices.slice(0, first), ...management, ...targetDevices.slice(first), ...late]
   }
   const namespaces: Namespace[] = [
     { name: mgc, side: 'server connection' },

@@ -14,7 +14,7 @@ import type { TbfModule } from '../../tbf/tbf-module.ts'
 import { CounterTable } from '../live-counter.ts'
 import type { Parameter } from '../parameter.ts'
 import type { ServiceEstimate } from '../service-estimate.ts'
-import { file, keptNumber, kernelNumber, line, numberLine, text, written, type FileOps } from './file.ts'
+import { file, storedNumber, kernelNumber, line, numberLine, text, written, type FileOps } from './file.ts'
 import type { NodeState } from './node.ts'
 import { RPC_OPCODES } from '../../tbf/rpc-opcodes.ts'
 import { statsFile, type CounterKind, type StatsSource } from './stats-file.ts'
@@ -214,7 +214,7 @@ export function serviceParameters(node: NodeState, service: ServiceView): Parame
       ),
     ),
     ...Object.entries(threadFiles(service)).map(([name, ops]) => at('sysfs', name, ops)),
-    file(node.debugfsThenSysfs, [...path, 'req_buffers_max'], keptNumber(0)),
+    file(node.debugfsThenSysfs, [...path, 'req_buffers_max'], storedNumber(0)),
     at('debugfs', 'nrs_policies', {
       read: () => nrs.readPolicies(),
       write: kicked((v) => nrs.writePolicies(v)),

@@ -24,8 +24,10 @@ export interface CounterKind {
 /** Rows of the counters that changed: first those registered, in that order, then the rest, in microseconds. */
 export function statsRows(counters: StatsSource['counters'], kinds: readonly CounterKind[]): StatsRow[] {
   const registered = new Set(kinds.map((k) => k.name))
-  const others = [...counters.keys()].filter((name) => !registered.has(name)).map((name) => ({ name, unit: 'usecs' }))
-  return [...kinds, ...others].flatMap(({ name, unit, shape = 'sumsq' }: CounterKind): StatsRow[] => {
+  const unregistered = [...counters.keys()]
+    .filter((name) => !registered.has(name))
+    .map((name) => ({ name, unit: 'usecs' }))
+  return [...kinds, ...unregistered].flatMap(({ name, unit, shape = 'sumsq' }: CounterKind): StatsRow[] => {
     const c = counters.get(name)
     if (!c || c.samples === 0) return []
     const range = shape === 'count' ? undefined : { min: c.min, max: c.max, sum: c.sum }

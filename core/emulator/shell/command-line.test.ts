@@ -95,15 +95,15 @@ describe('parseCommandLine', () => {
   })
 
   it('asks for the paths of absolute patterns only, and keeps the word where there are none', () => {
-    const asked: string[] = []
+    const patterns: string[] = []
     const glob: PathGlob = (pattern) => {
-      asked.push(pattern)
+      patterns.push(pattern)
       return pattern === '/p/*' ? ['/p/a', '/p/b'] : []
     }
     expect(wordsOf(`cat /p/* '/p/*' /q/? x/* /p/\\* /{p,q}/*`, glob)).toEqual([
       ['cat', '/p/a', '/p/b', '/p/*', '/q/?', 'x/*', '/p/*', '/p/a', '/p/b', '/q/*'],
     ])
-    expect(asked).toEqual(['/p/*', '/q/?', '/p/*', '/q/*'])
+    expect(patterns).toEqual(['/p/*', '/q/?', '/p/*', '/q/*'])
   })
 
   it('refuses what it would misread, by name', () => {

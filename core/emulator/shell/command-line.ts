@@ -23,7 +23,7 @@ export interface ShellCommand {
   readonly words: readonly string[]
   /** Steps of a subshell; `words` is empty then. */
   readonly group?: readonly ShellStep[]
-  /** In written order, in which they take effect. */
+  /** Redirections in written order, in which they take effect. */
   readonly redirections?: readonly Redirection[]
 }
 
@@ -144,7 +144,7 @@ class LineParser {
   }
 
   /** True if every operator so far has both operands. */
-  #isWhole(): boolean {
+  #isComplete(): boolean {
     const { after, commands } = this.#step
     return !this.#isEmpty(this.#command) || (after === ';' && commands.length === 1)
   }
@@ -233,7 +233,7 @@ class LineParser {
     if (wrong !== undefined) return wrong
     if (this.#pending !== undefined) return `"${name}" unexpected`
     const isEnd = c === ';' || c === '\n'
-    if (isEnd ? !this.#isWhole() : this.#isEmpty(this.#command)) return `"${name}" unexpected`
+    if (isEnd ? !this.#isComplete() : this.#isEmpty(this.#command)) return `"${name}" unexpected`
     if (isDouble) this.#at++
     if (c === '|' && !isDouble) this.#step.commands.push({ words: [], redirections: [] })
     else this.#begin(isEnd ? ';' : c === '&' ? '&&' : '||')
@@ -270,7 +270,7 @@ class LineParser {
 
   parse(): Result<ShellStep[], string> {
     if (this.#depth === 0 && (this.#line.includes(STATUS_MARK) || this.#line.includes(PID_MARK))) {
-      return fail(UNSUPPORTED('a character that is no byte'))
+      return fail(UNSUPPORTED('a character that is not a byte'))
     }
     for (; this.#at < this.#line.length; this.#at++) {
       if (this.#depth > 0 && this.#line[this.#at] === ')') {
@@ -282,7 +282,7 @@ class LineParser {
     }
     const wrong = this.#endWord()
     if (wrong !== undefined) return fail(wrong)
-    if (this.#pending !== undefined || !this.#isWhole()) return fail('end of file unexpected')
+    if (this.#pending !== undefined || !this.#isComplete()) return fail('end of file unexpected')
     const close = ({ words, redirections, group }: OpenCommand): ShellCommand => ({
       words,
       ...(group ? { group } : {}),

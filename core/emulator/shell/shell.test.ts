@@ -162,7 +162,7 @@ describe('text tools', () => {
     const env = { PATH: process.env.PATH, LC_ALL: 'C', TEXT: text }
     return execFileSync('bash', ['--norc', '-c', script], { encoding: 'utf8', env, input: '' }).split('\0').slice(0, -1)
   }
-  const ours = (command: string): string => out(`printf '${text.replaceAll('\n', '\\n')}' | ${command}`)
+  const emulated = (command: string): string => out(`printf '${text.replaceAll('\n', '\\n')}' | ${command}`)
 
   it('answer as the real ones do', () => {
     const commands = [
@@ -206,7 +206,7 @@ describe('text tools', () => {
       'printf "%d\\n" 5',
     ]
     const answers = real(commands)
-    commands.forEach((c, i) => expect(ours(c), c).toBe(answers[i]))
+    commands.forEach((c, i) => expect(emulated(c), c).toBe(answers[i]))
   })
 
   it('refuse options they do not know, by name', () => {

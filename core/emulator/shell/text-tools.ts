@@ -69,8 +69,8 @@ const uniq = filter('uniq', 'cd', (text, has) => {
     if (last?.line === line) last.count++
     else runs.push({ line, count: 1 })
   }
-  const kept = has('d') ? runs.filter((r) => r.count > 1) : runs
-  return joined(kept.map((r) => (has('c') ? `${String(r.count).padStart(7)} ${r.line}` : r.line)))
+  const printed = has('d') ? runs.filter((r) => r.count > 1) : runs
+  return joined(printed.map((r) => (has('c') ? `${String(r.count).padStart(7)} ${r.line}` : r.line)))
 })
 
 const wc: TextTool = (args, stdin, readFile) => {

@@ -23,6 +23,7 @@ export interface PathHost {
   readonly completions: Completions
   readonly next: NextClient
   readonly delayNs: number
+  readonly faaShare: number
   /** C_L. */
   readonly localIops: number
   readonly window: number
@@ -146,7 +147,7 @@ export class ClientPath implements EnginePort {
     if (this.isAlive) {
       if (this.#pending > 0 || this.#faaTake > 0) at = this.#nicFree[0] as number
       // An arrival is posted at once only by an engine that waits for nothing else.
-      if (engine.queued === 0 && engine.isReady && engine.hasRoom && this.source.nextAt < at) at = this.source.nextAt
+      if (engine.queued === 0 && engine.isReady && engine.canPost && this.source.nextAt < at) at = this.source.nextAt
     }
     if (at !== this.#next.of(this.index)) this.#next.set(this.index, at)
   }
@@ -169,7 +170,8 @@ export class ClientPath implements EnginePort {
 
   #issueFaa(take: number): void {
     const now = this.#time[0] as number
-    this.#nicFree[0] = now + this.#nic.next()
-    this.#host.faa(this, take, this.#station.serve(now + this.#delayNs))
+    const { faaShare } = this.#host
+    this.#nicFree[0] = now + this.#nic.nextFaa(faaShare)
+    this.#host.faa(this, take, this.#station.serveFaa(now + this.#delayNs, faaShare))
   }
 }

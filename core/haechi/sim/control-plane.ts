@@ -10,7 +10,7 @@ import type { ClientReport, ToEngine } from '../messages.ts'
 import type { MonitorObserver } from '../monitor-events.ts'
 import type { QosEngine } from '../qos-engine.ts'
 import { QosMonitor } from '../qos-monitor.ts'
-import { epochNear } from '../report-word.ts'
+import { epochNear } from '../pool-word.ts'
 import type { CapacityProfile, HaechiSettings } from '../settings.ts'
 import { TokenMemory, tokenMemoryBytes, type ClientKeys } from '../token-memory.ts'
 import type { Fabric } from './fabric.ts'
@@ -41,7 +41,7 @@ interface Wired {
 
 /** Causes that woke the data node's CPU. */
 export interface CpuEvents {
-  /** By data I/Os: only two-sided ones. */
+  /** Events caused by data I/Os; only two-sided ones cause any. */
   data: number
   /** The monitor's checks, and SENDs that join or leave. */
   control: number

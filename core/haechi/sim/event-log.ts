@@ -8,7 +8,7 @@ export class EventLog<T> {
     this.#most = most
   }
 
-  get told(): number {
+  get total(): number {
     return this.#total
   }
 
@@ -21,9 +21,9 @@ export class EventLog<T> {
 
   /** Events from number `from` on, as far as they are kept. */
   since(from: number): { readonly next: number; readonly items: readonly T[] } {
-    const kept = this.items
-    const missing = Math.max(0, from - (this.#total - kept.length))
-    return { next: this.#total, items: kept.slice(missing) }
+    const items = this.items
+    const missing = Math.max(0, from - (this.#total - items.length))
+    return { next: this.#total, items: items.slice(missing) }
   }
 
   get items(): readonly T[] {

@@ -2,7 +2,7 @@
  * Network and NICs between clients and a data node: delays, and the station that serves operations.
  *
  * All clients are equally far away, a client NIC issues one operation per 1/C_L, and the node's NIC is one FIFO server with 1/C_G an
- * operation, data I/O or FAA; the cost of a 16-byte report is negligible beside 4 KB (spec/haechi 1).
+ * operation, data I/O or FAA; the cost of an 8-byte report is negligible beside 4 KB (spec/haechi 1).
  */
 import { NS_PER_S } from '../../base/units.ts'
 
@@ -12,16 +12,18 @@ export interface Fabric {
   /** Delay of a two-sided SEND, and additional delay of each further client's in a row, ns. */
   readonly sendNs: number
   readonly sendEachNs: number
+  /** NIC time of a FAA as a share of a data I/O's; below 1 where one simulated I/O represents several. */
+  readonly faaShare: number
   /** Time from a check of the monitor to the CAS of its conversion, ns. */
   readonly conversionNs: number
 }
 
-export const PAPER_FABRIC: Fabric = { delayNs: 1000, sendNs: 3000, sendEachNs: 200, conversionNs: 1000 }
+export const PAPER_FABRIC: Fabric = { delayNs: 1000, sendNs: 3000, sendEachNs: 200, faaShare: 1, conversionNs: 1000 }
 
 /** Service times in whole ns whose mean is exactly 1/rate: the remainder is carried over. */
 export class ServiceTimes {
-  #whole = 0
-  #rest = 0
+  #wholeNs = 0
+  #restNs = 0
   #rate = 1
   #carry = 0
 
@@ -36,16 +38,21 @@ export class ServiceTimes {
   /** @param ratePerS  operations a second, whole, >= 1. */
   setRate(ratePerS: number): void {
     this.#rate = Math.max(1, Math.round(ratePerS))
-    this.#whole = Math.floor(NS_PER_S / this.#rate)
-    this.#rest = NS_PER_S % this.#rate
+    this.#wholeNs = Math.floor(NS_PER_S / this.#rate)
+    this.#restNs = NS_PER_S % this.#rate
     this.#carry = 0
   }
 
+  /** Service time of a FAA that takes `share` of an operation's. */
+  nextFaa(share: number): number {
+    return share === 1 ? this.next() : Math.round((share * NS_PER_S) / this.#rate)
+  }
+
   next(): number {
-    this.#carry += this.#rest
-    if (this.#carry < this.#rate) return this.#whole
+    this.#carry += this.#restNs
+    if (this.#carry < this.#rate) return this.#wholeNs
     this.#carry -= this.#rate
-    return this.#whole + 1
+    return this.#wholeNs + 1
   }
 }
 
@@ -63,6 +70,14 @@ export class FifoStation {
   serve(arrival: number): number {
     const free = this.#freeAt[0] as number
     const done = (free > arrival ? free : arrival) + this.times.next()
+    this.#freeAt[0] = done
+    return done
+  }
+
+  /** The same for a FAA. */
+  serveFaa(arrival: number, share: number): number {
+    const free = this.#freeAt[0] as number
+    const done = (free > arrival ? free : arrival) + this.times.nextFaa(share)
     this.#freeAt[0] = done
     return done
   }

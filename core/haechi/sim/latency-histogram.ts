@@ -5,7 +5,7 @@ const BINS = 16_384
 
 export interface LatencySummary {
   readonly count: number
-  /** us. Quantiles are bin centres; latencies above 16 ms count as the maximum. */
+  /** us. Quantiles are bin centers; latencies above 16 ms count as the maximum. */
   readonly mean: number
   readonly p50: number
   readonly p99: number
@@ -45,14 +45,15 @@ export class LatencyHistogram {
   summary(): LatencySummary {
     const mean = this.#count === 0 ? 0 : this.#sumNs / this.#count / NS_PER_US
     const max = this.#maxNs / NS_PER_US
-    return { count: this.#count, mean, p50: this.#at(0.5), p99: this.#at(0.99), p999: this.#at(0.999), max }
+    return { count: this.#count, mean, p50: this.at(0.5), p99: this.at(0.99), p999: this.at(0.999), max }
   }
 
-  #at(quantile: number): number {
-    let left = Math.ceil(this.#count * quantile)
+  /** us, at the center of a bin. */
+  at(quantile: number): number {
+    let remaining = Math.ceil(this.#count * quantile)
     for (let i = 0; i < BINS; i++) {
-      left -= this.#bins[i] as number
-      if (left <= 0) return this.#count === 0 ? 0 : i + 0.5
+      remaining -= this.#bins[i] as number
+      if (remaining <= 0) return this.#count === 0 ? 0 : i + 0.5
     }
     return this.#maxNs / NS_PER_US
   }

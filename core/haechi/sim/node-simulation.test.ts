@@ -73,7 +73,7 @@ describe('bad inputs', () => {
 
   it('a reservation over the local or the global capacity is refused with which and by how much', () => {
     const [local, byLocal] = refusal([burst(40_001, 0)])
-    expect([local, byLocal]).toEqual(['E_LOCAL_CAPACITY', 'it exceeds the capacity of one client by 1 I/Os a period'])
+    expect([local, byLocal]).toEqual(['E_LOCAL_CAPACITY', 'it exceeds the capacity of one client by 1 I/Os per period'])
     const [all, byAll] = refusal([0, 1, 2, 3, 4].map(() => burst(32_000, 0)))
     expect(all).toBe('E_AGGREGATE_CAPACITY')
     expect(byAll).toBe("all reservations together exceed the node's capacity by 3000 I/Os")

@@ -91,12 +91,12 @@ class SimulatedClient implements ControlledClient {
 }
 
 /** Events kept. */
-const KEPT_EVENTS = 4096
+const EVENTS_MOST = 4096
 
 export class NodeSimulation {
   readonly setup: NodeSetup
   readonly periods: EventLog<PeriodRecord>
-  readonly events = new EventLog<MonitorEvent>(KEPT_EVENTS)
+  readonly events = new EventLog<MonitorEvent>(EVENTS_MOST)
   readonly samples: TokenSamples
   readonly store: RecordStore | null
   readonly #clients: SimulatedClient[] = []
@@ -143,6 +143,7 @@ export class NodeSimulation {
       completions: this.#completions,
       next: this.#next,
       delayNs: fabric.delayNs,
+      faaShare: fabric.faaShare,
       localIops: profile.localIops,
       window: settings.window,
       faa: (path, take, execNs) => this.#control?.faa(this.#client(path.index), take, execNs),
@@ -196,24 +197,24 @@ export class NodeSimulation {
     const time = this.#time
     const doneAt = completions.nextAt
     const eventAt = this.#eventAt
-    const ownAt = next.least
+    const clientAt = next.least
     for (;;) {
       const done = doneAt[0] as number
       const event = eventAt[0] as number
-      const own = ownAt[0] as number
-      if (done <= event && done <= own) {
+      const client = clientAt[0] as number
+      if (done <= event && done <= client) {
         if (done > until) break
         time[0] = done
         ;(clients[completions.take()] as SimulatedClient).path.complete()
-      } else if (event <= own) {
+      } else if (event <= client) {
         if (event > until) break
         time[0] = event
         const action = queue.pop()
         eventAt[0] = queue.nextAt
         action()
       } else {
-        if (own > until) break
-        time[0] = own
+        if (client > until) break
+        time[0] = client
         ;(clients[next.first] as SimulatedClient).path.act()
       }
     }
@@ -350,9 +351,18 @@ export class NodeSimulation {
 
   /** Latency of all clients with QoS, or of all clients if there is no QoS. */
   latency(): LatencySummary {
+    return this.#latencies().summary()
+  }
+
+  /** Quantile of the same latencies, us. */
+  latencyAt(quantile: number): number {
+    return this.#latencies().at(quantile)
+  }
+
+  #latencies(): LatencyHistogram {
     const all = new LatencyHistogram()
     for (const c of this.#clients) if (this.#counts(c)) c.path.latency.addTo(all)
-    return all.summary()
+    return all
   }
 
   /** Clears the latencies so far, at the end of a warm-up. */

@@ -13,7 +13,7 @@ export interface PeriodRecord {
   readonly capacityIops: number
   /** Data I/Os completed in it, by client index. */
   readonly completed: readonly number[]
-  /** Of clients with QoS. */
+  /** Data I/Os completed in it for all clients with QoS. */
   readonly total: number
   readonly monitor: MonitorPeriod | null
 }

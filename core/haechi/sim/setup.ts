@@ -3,6 +3,7 @@ import { fail, ok, type Failure, type Result } from '../../base/result.ts'
 import {
   checkProfile,
   checkSettings,
+  checkReservation,
   checkTokens,
   DEFAULT_SETTINGS,
   PAPER_PROFILE,
@@ -83,7 +84,8 @@ export function checkSetup(setup: NodeSetup): Result<NodeSetup> {
   if (!(noise >= 0 && noise < 1)) return bad('E_CAPACITY', `noise of ${noise}`)
   if (!(Number.isInteger(keptPeriods) && keptPeriods >= 1)) return bad('E_PERIOD', `${keptPeriods} periods to keep`)
   if (![fabric.delayNs, fabric.sendNs, fabric.sendEachNs, fabric.conversionNs].every(isTime))
-    return bad('E_FABRIC', 'a delay that is no whole number of ns')
+    return bad('E_FABRIC', 'a delay that is not a whole number of ns')
+  if (!(fabric.faaShare > 0 && fabric.faaShare <= 1)) return bad('E_FABRIC', `FAAs of ${fabric.faaShare} data I/Os`)
   let from = 0
   for (const { atNs, iops } of capacity) {
     if (!isTime(atNs) || atNs < from || checkTokens('', iops) || iops === 0)
@@ -98,7 +100,7 @@ export function checkSetup(setup: NodeSetup): Result<NodeSetup> {
 }
 
 export function checkClient({ reservation, limit, workload, records }: ClientSetup): Failure | null {
-  const tokens = checkTokens('The reservation', reservation)
+  const tokens = checkReservation(reservation)
   if (tokens) return tokens
   const most = limit === undefined || limit === null ? null : checkTokens('The limit', limit)
   if (most) return most

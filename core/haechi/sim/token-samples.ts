@@ -103,10 +103,10 @@ export class TokenSamples {
 
   /** Returns every `every`-th of the newest `last` rows, oldest first. */
   read(last: number, every = 1): SampleRow[] {
-    const kept = Math.min(this.#taken, this.rows, last)
+    const count = Math.min(this.#taken, this.rows, last)
     const rows: SampleRow[] = []
     // Rows are selected by their number since the start, so that repeated reads return the same ones.
-    const from = Math.ceil((this.#taken - kept) / every) * every
+    const from = Math.ceil((this.#taken - count) / every) * every
     for (let row = from; row < this.#taken; row += every) rows.push(this.#row(row))
     return rows
   }

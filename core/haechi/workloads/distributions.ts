@@ -7,13 +7,15 @@ export const uniformShares = (total: number, clients: number): number[] =>
 /**
  * Groups weighted 1 / rank^s, the clients of a group alike.
  *
- * @param groups, per  for the paper's ten clients 5 groups of 2, s = 0.6.
- * @returns  largest first, each rounded down.
+ * @param groups     number of groups; 5 in the paper.
+ * @param groupSize  clients per group; 2 in the paper.
+ * @param s          exponent; 0.6 in the paper.
+ * @returns          I/Os per period of each client, largest first, rounded down.
  */
-export function zipfShares(total: number, groups: number, per: number, s: number): number[] {
+export function zipfShares(total: number, groups: number, groupSize: number, s: number): number[] {
   const weights = Array.from({ length: groups }, (_, k) => (k + 1) ** -s)
   const sum = weights.reduce((a, b) => a + b, 0)
-  return weights.flatMap((w) => Array.from({ length: per }, () => Math.floor((total * w) / sum / per)))
+  return weights.flatMap((w) => Array.from({ length: groupSize }, () => Math.floor((total * w) / sum / groupSize)))
 }
 
 /** `high` for the first `spiked` clients, `low` for the rest. */

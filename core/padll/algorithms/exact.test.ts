@@ -25,7 +25,7 @@ const asNumber = ([n, d]: Q): number => Number((n * 10n ** 12n) / d) / 1e12
 interface Case {
   algorithm: Algorithm
   maxRate: number
-  /** In 64ths. */
+  /** Epsilon in 64ths. */
   epsilon: number
   slots: number
   oversubscription: 'scale' | 'allow'
@@ -54,10 +54,10 @@ function oracle(c: Case): Map<string, Q> {
     if (c.algorithm === 'psharing' || compare(usage, demand) > 0) return demand
     return plus(usage, times(minus(demand, usage), of(c.epsilon, 64)))
   })
-  let left = maxRate
+  let unspent = maxRate
   const first = claims.map((claim, i) => {
-    const rate = least(claim, over(left, of(order.length - i)))
-    left = minus(left, rate)
+    const rate = least(claim, over(unspent, of(order.length - i)))
+    unspent = minus(unspent, rate)
     return rate
   })
   const weights = order.map(({ demand, usage }) => {
@@ -65,7 +65,7 @@ function oracle(c: Case): Map<string, Q> {
     return c.leftover === 'equal' ? of(1) : demand
   })
   const all = sum(weights)
-  return new Map(order.map(({ id }, i) => [id, plus(first[i]!, times(left, over(weights[i]!, all)))]))
+  return new Map(order.map(({ id }, i) => [id, plus(first[i]!, times(unspent, over(weights[i]!, all)))]))
 }
 
 const amount = fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 1_000_000_000 }))
@@ -165,23 +165,23 @@ describe('differences between variants of the printed algorithms', () => {
 
   it('ties go by the bytes of the ids, not by their code units', () => {
     const tilde = '\uff5e'
-    const face = '\u{1f600}'
+    const emoji = '\u{1f600}'
     // The first job leaves what it does not want to the other.
     expect(
       rates([
         [tilde, 60, 10],
-        [face, 60, 70],
+        [emoji, 60, 70],
       ]),
     ).not.toEqual(
       rates([
         [tilde, 60, 70],
-        [face, 60, 10],
+        [emoji, 60, 10],
       ]).toReversed(),
     )
     expect(
       rates([
         [tilde, 60, 10],
-        [face, 60, 70],
+        [emoji, 60, 70],
       ]),
     ).toEqual(
       rates([

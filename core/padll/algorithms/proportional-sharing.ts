@@ -18,18 +18,18 @@ export type Leftover = 'equal' | 'proportional'
  */
 export function proportionalSharing(maxRate: number, claims: readonly Claim[], leftover: Leftover): Rates {
   const rates = new Map<string, number>()
-  let left = maxRate
-  let remaining = claims.length
+  let unspent = maxRate
+  let jobsLeft = claims.length
   let demands = 0
   for (const { id, demand } of byDemand(claims)) {
-    const rate = Math.min(demand, left / remaining--)
+    const rate = Math.min(demand, unspent / jobsLeft--)
     rates.set(id, rate)
-    left = Math.max(0, left - rate)
+    unspent = Math.max(0, unspent - rate)
     demands += demand
   }
-  if (left === 0) return rates
+  if (unspent === 0) return rates
   for (const { id, demand } of claims) {
-    const share = leftover === 'equal' ? left / claims.length : left * (demand / demands)
+    const share = leftover === 'equal' ? unspent / claims.length : unspent * (demand / demands)
     rates.set(id, rates.get(id)! + share)
   }
   return rates

@@ -26,17 +26,17 @@ export const EPSILON = 0.25
  */
 export function psfa(maxRate: number, claims: readonly Claim[], epsilon: number): Rates {
   const rates = new Map<string, number>()
-  let left = maxRate
-  let remaining = claims.length
+  let unspent = maxRate
+  let jobsLeft = claims.length
   let usages = 0
   for (const { id, demand, usage } of byDemand(claims)) {
-    const fair = left / remaining--
+    const fair = unspent / jobsLeft--
     const wanted = usage <= demand ? usage + (demand - usage) * epsilon : demand
     const rate = Math.min(wanted, fair)
     rates.set(id, rate)
-    left = Math.max(0, left - rate)
+    unspent = Math.max(0, unspent - rate)
     usages += usage
   }
-  for (const { id, usage } of claims) rates.set(id, rates.get(id)! + (usage / usages) * left)
+  for (const { id, usage } of claims) rates.set(id, rates.get(id)! + (usage / usages) * unspent)
   return rates
 }

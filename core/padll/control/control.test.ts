@@ -88,7 +88,7 @@ function expectSettled(cluster: VirtualCluster): void {
     const policy = (job: string, kind: 'demand' | 'limit'): number | null =>
       status.jobs.find((j) => j.job === job && j.scope === scope)?.[kind] ?? null
     const isShared = algorithm === 'psfa' || algorithm === 'psharing'
-    const said = allocate({
+    const allocations = allocate({
       algorithm,
       maxRate: limit,
       jobs: jobs.map((id) => ({
@@ -104,7 +104,7 @@ function expectSettled(cluster: VirtualCluster): void {
       const rates = [...cluster.stages].filter((s) => s.stage.identity.job === job).map((s) => s.rateOf(scope))
       const sum = rates.reduce((a, b) => a + b, 0)
       expect(sum).toBe(status.jobs.find((j) => j.job === job && j.scope === scope)?.allocated)
-      const rate = Math.min(said.ok ? said.value.get(job)! : NaN, policy(job, 'limit') ?? Infinity)
+      const rate = Math.min(allocations.ok ? allocations.value.get(job)! : NaN, policy(job, 'limit') ?? Infinity)
       const least = rates.length * (scope === 'open' ? 2 : 1)
       if (rate >= least) {
         expect(Math.abs(sum - rate)).toBeLessThan(1 + 1e-6)

@@ -108,15 +108,14 @@ export const benches: readonly (Bench | Growth)[] = [
     run: (now: Clock) => cycleMs(n, now),
     note: 'collect, compute, enforce; one stage on each, all rates change; all controllers in one process',
     ...(PAPER_MS[n] === undefined ? {} : { paper: `${PAPER_MS[n]} ms over a network (PADLL V-D, Fig. 10)` }),
-    limit:
-      'Four messages a local controller and cycle, each with objects of its own, which the collector takes away again.',
+    limit: 'Four messages a local controller and cycle, each with new objects, which the garbage collector frees.',
   })),
   {
     id: 'padll.control.cycle.10000-jobs',
     unit: 'ms',
     run: (now: Clock) => cycleMs(100, now, 100),
     note: '100 locals with 100 jobs each',
-    limit: 'Rates of ten thousand jobs are planned and split anew in every cycle, and a message goes to each stage.',
+    limit: 'Rates of ten thousand jobs are planned and split again in every cycle, and a message goes to each stage.',
     runs: 5,
   },
   {

@@ -11,16 +11,16 @@ import type { LocalPeer } from './stage-record.ts'
 export type Phase = 'asleep' | 'collect' | 'lower' | 'raise'
 
 /** Peers that owe an answer in a step, with the request number. */
-export type Asked = ReadonlyMap<LocalPeer, number>
+export type OutstandingRequests = ReadonlyMap<LocalPeer, number>
 
 /** Actions of the cycle's steps. */
 export interface Steps {
-  collect(): Asked
+  collect(): OutstandingRequests
   /** Called when all counts of the rounds have arrived. */
   endRounds(): void
   compute(): void
-  lower(): Asked
-  raise(): Asked
+  lower(): OutstandingRequests
+  raise(): OutstandingRequests
   /** Called with the peers that did not answer in time. */
   missed(phase: Phase, peers: readonly LocalPeer[]): void
 }
@@ -83,11 +83,11 @@ export class Cycle {
       if (this.#nextNs <= nowNs) this.#nextNs = nowNs + settings.intervalNs
       this.#enter('collect', this.#steps.collect(), nowNs)
     }
-    this.goOn(settings, nowNs)
+    this.advance(settings, nowNs)
   }
 
   /** Advances through every step that waits for nothing. */
-  goOn(settings: GlobalSettings, nowNs: number): void {
+  advance(settings: GlobalSettings, nowNs: number): void {
     while (this.#waiting.size === 0) {
       if (this.#phase === 'asleep') {
         if (!this.isDue || nowNs < this.#computedNs + gapNs(settings)) return
@@ -120,9 +120,9 @@ export class Cycle {
     this.#enter('lower', this.#steps.lower(), nowNs)
   }
 
-  #enter(phase: Phase, asked: Asked, nowNs: number): void {
+  #enter(phase: Phase, outstanding: OutstandingRequests, nowNs: number): void {
     this.#phase = phase
-    this.#waiting = new Map(asked)
+    this.#waiting = new Map(outstanding)
     this.#deadlineNs = nowNs + LOCAL_ANSWER_NS
   }
 }

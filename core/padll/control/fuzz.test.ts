@@ -179,7 +179,7 @@ describe('exploit: a peer that sends arbitrary messages', () => {
   it('to a global controller, whose status stays readable and whose commands keep to the floor', () => {
     fc.assert(
       fc.property(fc.array(stepOf(fromLocal), { maxLength: 80 }), (steps) => {
-        let asked: { link: number; request: number } | undefined
+        let pending: { link: number; request: number } | undefined
         const global = new GlobalController({
           controller: 'g',
           startedMs: 1,
@@ -188,7 +188,7 @@ describe('exploit: a peer that sends arbitrary messages', () => {
           settings: { limits: new Map([['open', 100]]) },
           io: {
             send: (link, m) => {
-              if (m.kind !== 'welcome') asked = { link, request: m.request }
+              if (m.kind !== 'welcome') pending = { link, request: m.request }
               if (m.kind === 'enforce') for (const { rate } of m.rates) expect(rate).toBeGreaterThanOrEqual(1)
             },
             close: () => undefined,
@@ -199,9 +199,9 @@ describe('exploit: a peer that sends arbitrary messages', () => {
           now += waitNs
           if (open) global.onOpen(link, now)
           // Half of the answers match a request.
-          const answer = open && asked && 'request' in message ? { ...message, request: asked.request } : message
+          const answer = open && pending && 'request' in message ? { ...message, request: pending.request } : message
           const hello = answer.kind === 'hello' && open ? { ...answer, epoch: global.epoch } : answer
-          global.onMessage(answer === message ? link : (asked?.link ?? link), hello, now)
+          global.onMessage(answer === message ? link : (pending?.link ?? link), hello, now)
           if (!open && link === 2) global.onGone(link, now)
           if (now >= global.nextNs()) global.tick(now)
           const status = global.status(now / NS_PER_MS)

@@ -4,7 +4,7 @@ import { parseHousekeeping } from '../rules/housekeeping.ts'
 import { padllStatus } from '../status.ts'
 import { GlobalController } from './global-controller.ts'
 import type { GlobalToLocal, StageEntry, StageRate } from './messages.ts'
-import { SAID_GOODBYE } from './protocol.ts'
+import { GOODBYE } from './protocol.ts'
 import type { GlobalSettings } from './settings.ts'
 
 const RULES = parseHousekeeping(`1 create_channel 1 posix 0 open no_op
@@ -144,6 +144,22 @@ describe('a global controller', () => {
     expect(b.rates).toEqual({ a: 50, b: 50 })
   })
 
+  it('reports calls that a stage cannot limit, until it leaves', () => {
+    const b = new Bench({}, DEMANDS)
+    b.connect(1, entry('1', 'a'), entry('2', 'b'))
+    b.settle()
+    const why = 'E_IO_URING: its submissions are not limited'
+    b.global.onMessage(1, { kind: 'ack', request: 0, failed: [{ key: '2', scope: 'data_op', why }] }, b.now)
+    b.global.onMessage(1, { kind: 'ack', request: 0, failed: [{ key: '9', scope: 'data_op', why }] }, b.now)
+    expect(b.global.status(1).failures).toEqual([
+      expect.objectContaining({ code: 'NOT_LIMITED', what: 'Some calls of b are not limited', why }),
+    ])
+    expect(padllStatus.safeParse(b.global.status(1)).success).toBe(true)
+    b.keys.set(1, ['1'])
+    b.global.onMessage(1, { kind: 'stage-left', key: '2', why: GOODBYE }, b.now)
+    expect(b.global.status(1).failures).toEqual([])
+  })
+
   it('a stage that took its leave frees its rate in the same cycle; one that was lost keeps it for its lease', () => {
     const b = new Bench({ lease: { ns: 3 * NS_PER_S, onExpiry: 'hold' } }, DEMANDS)
     b.connect(1, entry('1', 'a'), entry('2', 'b'))
@@ -162,7 +178,7 @@ describe('a global controller', () => {
     c.settle()
     c.now += NS_PER_S / 2
     c.keys.set(1, ['1'])
-    c.global.onMessage(1, { kind: 'stage-left', key: '2', why: SAID_GOODBYE }, c.now)
+    c.global.onMessage(1, { kind: 'stage-left', key: '2', why: GOODBYE }, c.now)
     c.settle()
     expect(c.rates).toEqual({ a: 100 })
   })
@@ -233,10 +249,10 @@ describe('a global controller', () => {
     b.cycle()
     expect(b.cycle()).toEqual([])
     b.cycle()
-    const told = b.cycle().flat()
+    const messages = b.cycle().flat()
     // 50 and 50 fill the limit: with the 52 scaled to it, no stage may stay above its share.
-    expect(told.map((r) => r.key)).toContain('2')
-    expect(told.reduce((sum, r) => sum + r.rate, 0)).toBeLessThanOrEqual(100)
+    expect(messages.map((r) => r.key)).toContain('2')
+    expect(messages.reduce((sum, r) => sum + r.rate, 0)).toBeLessThanOrEqual(100)
   })
 
   it('applies all due policies in one cycle, and reports those of absent jobs', () => {

@@ -18,19 +18,19 @@ import { printPolicy } from '../rules/policy-text.ts'
 import type { RuleFault } from '../rules/rule-fault.ts'
 import type { PadllStatus } from '../status.ts'
 import type { Scope } from '../vocabulary.ts'
-import { type Asked, Cycle, type Phase } from './cycle.ts'
-import { cautious, objectsOf } from './layout-objects.ts'
+import { type OutstandingRequests, Cycle, type Phase } from './cycle.ts'
+import { withFloors, objectsOf } from './layout-objects.ts'
 import type { GlobalToLocal, LocalToGlobal, StageEntry } from './messages.ts'
 import { plan, type Plan } from './plan.ts'
 import { ActivePolicies, policyFaults } from './active-policies.ts'
-import { MISSES_MAX } from './protocol.ts'
+import { MISSES_MAX, NO_REQUEST } from './protocol.ts'
 import { Roster } from './roster.ts'
 import { changed, DEFAULT_SETTINGS, type GlobalChange, type GlobalSettings, usable } from './settings.ts'
 import { type LocalPeer, type StageRecord, type StageScope, bounded } from './stage-record.ts'
 import { statusOf } from './status-report.ts'
 
-/** Gone jobs whose sums are kept. */
-const GONE_MAX = 1000
+/** Jobs without stages whose sums are retained. */
+const ABSENT_MAX = 1000
 
 /**
  * Throttled time of each job's operations since the controller first saw it, by scope; bounded for any number of jobs.
@@ -43,7 +43,7 @@ class WaitSums {
     if (!(ns > 0)) return
     let jobs = this.ns.get(scope)
     if (!jobs) this.ns.set(scope, (jobs = new Map<string, number>()))
-    if (jobs.size > stages + GONE_MAX) for (const one of jobs.keys()) if (!isPresent(one)) jobs.delete(one)
+    if (jobs.size > stages + ABSENT_MAX) for (const one of jobs.keys()) if (!isPresent(one)) jobs.delete(one)
     jobs.set(job, (jobs.get(job) ?? 0) + bounded(ns))
   }
 }
@@ -62,7 +62,7 @@ const ROUNDING_TOLERANCE = 1e-6
  * A plan is enforced in two steps, so that the rates in force never sum to more than the limit: first every lowering is
  * sent and awaited, then raises are sent as far as the rates in force leave headroom.
  *
- * Where the rates that may be in force exceed the limit, a stage whose upper bound alone is known could rise by an
+ * If the rates that may be in force exceed the limit, a stage whose upper bound alone is known could rise by an
  * apparent lowering: it goes to its floor first. Stages that return after their leases ran out are such.
  */
 export function lowerings(plan: Plan): Order[] {
@@ -146,7 +146,7 @@ function takeCounts(
     named.add(key)
     peer.stages.get(key)?.missed(counts.windowNs)
   }
-  return [...peer.stages.values()].filter((s) => !named.has(s.key) && s.joinedAt < counts.request)
+  return [...peer.stages.values()].filter((s) => !named.has(s.key) && s.joinedRequest < counts.request)
 }
 
 /** Records the answer to commands; `refusals` holds why some were not carried out, by job and scope. */
@@ -169,6 +169,22 @@ function takeAck(peer: LocalPeer, ack: Extract<LocalToGlobal, { kind: 'ack' }>, 
   }
 }
 
+/** Records calls that a stage cannot limit. */
+function takeUnlimited(stage: StageRecord | undefined, why: string): void {
+  if (stage) stage.unlimited = why
+}
+
+/** Jobs with calls that their stages cannot limit, and why; the first REFUSALS_MAX of them. */
+function unlimitedJobs(roster: Roster): Map<string, string> {
+  const jobs = new Map<string, string>()
+  for (const peer of roster.peers.values()) {
+    for (const { unlimited, identity } of peer.stages.values()) {
+      if (unlimited !== undefined && jobs.size < REFUSALS_MAX) jobs.set(identity.job, unlimited)
+    }
+  }
+  return jobs
+}
+
 /** Controller that has replaced this one. */
 interface Successor {
   readonly controller: string
@@ -187,7 +203,8 @@ interface FailureInput {
 }
 
 /**
- * Failures that a global controller reports. Codes: SUPERSEDED, NOT_ALLOCATED, OUT_OF_REACH, NOT_ENFORCED, TAKING_OVER.
+ * Failures that a global controller reports. Codes: SUPERSEDED, NOT_ALLOCATED, OUT_OF_REACH, NOT_ENFORCED, NOT_LIMITED,
+ * TAKING_OVER.
  */
 function failuresOf({ successor, plan, roster, refusals, nowNs }: FailureInput): Failure[] {
   const failures: Failure[] = []
@@ -211,6 +228,9 @@ function failuresOf({ successor, plan, roster, refusals, nowNs }: FailureInput):
     failures.push({ code: 'OUT_OF_REACH', what: `The rates of ${away.length} stages out of reach are reserved`, why })
   }
   for (const [where, why] of refusals) failures.push({ code: 'NOT_ENFORCED', what: `${where} was refused`, why })
+  for (const [job, why] of unlimitedJobs(roster)) {
+    failures.push({ code: 'NOT_LIMITED', what: `Some calls of ${job} are not limited`, why })
+  }
   if (roster.caps) {
     const why = `rates granted by the previous controller may stay in force for ${secondsTo(roster.cautiousNs)} s`
     failures.push({ code: 'TAKING_OVER', what: 'Rates are not raised yet', why })
@@ -309,8 +329,8 @@ export class GlobalController {
         for (const stage of this.#roster.stages.keys()) for (const of of stage.scopes.values()) of.endRounds()
       },
       compute: () => this.#compute(),
-      lower: () => this.#tell(lowerings(this.#plan)),
-      raise: () => this.#tell(raisings(this.#plan)),
+      lower: () => this.#enforce(lowerings(this.#plan)),
+      raise: () => this.#enforce(raisings(this.#plan)),
       missed: (phase, peers) => this.#missed(phase, peers),
     })
     if (epoch > 1) this.#roster.beCautious(startedNs)
@@ -365,6 +385,10 @@ export class GlobalController {
         this.#onCounts(peer, message)
         break
       case 'ack':
+        if (message.request === NO_REQUEST) {
+          for (const { key, why } of message.failed) takeUnlimited(peer.stages.get(key), why)
+          break
+        }
         takeAck(peer, message, this.#refusals)
         this.#cycle.answered(peer, message.request)
         break
@@ -486,7 +510,7 @@ export class GlobalController {
     peer.isUnsure = false
     for (const stage of hello.stages) {
       const known = peer.stages.get(stage.key)
-      if (known) known.saidAgain(stage)
+      if (known) known.refresh(stage)
       else this.#join(peer, stage, true)
     }
     this.#cycle.isDue = true
@@ -495,7 +519,7 @@ export class GlobalController {
   #welcome(peer: LocalPeer): void {
     peer.isWelcomed = true
     const { limits, lease } = this.#settings
-    const housekeeping = cautious(this.#housekeeping, (scope) => limits.has(scope))
+    const housekeeping = withFloors(this.#housekeeping, (scope) => limits.has(scope))
     this.#io.send(peer.link, { kind: 'welcome', epoch: this.#epoch, controller: this.#id, housekeeping, lease })
   }
 
@@ -522,8 +546,8 @@ export class GlobalController {
 
   /** Handles a node that another controller commands: the controller started later stays, with an epoch above both. */
   #onStale(epoch: number, controller: string): void {
-    const isOwnWord = controller === this.#id && epoch === this.#epoch
-    if (isOwnWord || !(epoch >= this.#epoch) || epoch > EPOCH_MAX) return
+    const isOwn = controller === this.#id && epoch === this.#epoch
+    if (isOwn || !(epoch >= this.#epoch) || epoch > EPOCH_MAX) return
     // A twin started at the same time differs only by its epoch.
     if (controller >= this.#id) {
       this.#successor = { controller: controller.slice(0, NAME_MAX + 10), epoch }
@@ -548,20 +572,20 @@ export class GlobalController {
   }
 
   #goOn(): void {
-    if (!this.#successor) this.#cycle.goOn(this.#settings, this.#nowNs)
+    if (!this.#successor) this.#cycle.advance(this.#settings, this.#nowNs)
   }
 
-  #collect(): Asked {
+  #collect(): OutstandingRequests {
     if (this.#roster.reservations.expire(this.#nowNs)) this.#cycle.isDue = true
-    const asked = new Map<LocalPeer, number>()
+    const requests = new Map<LocalPeer, number>()
     for (const peer of this.#roster.peers.values()) {
       if (!peer.isAccepted) continue
       if (peer.isUnsure) this.#welcome(peer)
       peer.collect = ++this.#request
       this.#io.send(peer.link, { kind: 'collect', request: peer.collect, epoch: this.#epoch, controller: this.#id })
-      asked.set(peer, peer.collect)
+      requests.set(peer, peer.collect)
     }
-    return asked
+    return requests
   }
 
   /** Continues without late answers; a peer that misses several collections in a row is dropped. */
@@ -590,18 +614,18 @@ export class GlobalController {
     })
   }
 
-  #tell(orders: readonly Order[]): Asked {
-    const asked = new Map<LocalPeer, number>()
+  #enforce(orders: readonly Order[]): OutstandingRequests {
+    const requests = new Map<LocalPeer, number>()
     for (const [peer, some] of byPeer(orders, (of) => this.#roster.stages.get(of.stage))) {
       const request = ++this.#request
-      for (const { of, rate } of some) of.told(request, rate)
+      for (const { of, rate } of some) of.commanded(request, rate)
       peer.commands.set(request, some)
       const [oldest] = peer.commands.keys()
       if (peer.commands.size > COMMANDS_MAX && oldest !== undefined) peer.commands.delete(oldest)
       const rates = some.map(({ of, rate }) => ({ key: of.stage.key, scope: of.scope, rate }))
       this.#io.send(peer.link, { kind: 'enforce', request, epoch: this.#epoch, controller: this.#id, rates })
-      asked.set(peer, request)
+      requests.set(peer, request)
     }
-    return asked
+    return requests
   }
 }

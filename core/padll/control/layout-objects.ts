@@ -31,7 +31,7 @@ export function objectsOf(rules: readonly HousekeepingRule[]): LayoutObject[] {
 }
 
 /** Rules as sent to stages: an object of a limited scope begins at the floor, until its first rate arrives. */
-export function cautious(
+export function withFloors(
   rules: readonly HousekeepingRule[],
   isLimited: (scope: Scope) => boolean,
 ): readonly HousekeepingRule[] {

@@ -3,7 +3,7 @@ import { NS_PER_S } from '../../base/units.ts'
 import { parseHousekeeping } from '../rules/housekeeping.ts'
 import { LocalController } from './local-controller.ts'
 import type { ChannelCounts, GlobalToLocal, Lease, LocalToGlobal, LocalToStage, StageToLocal } from './messages.ts'
-import { HANDSHAKE_NS, SAID_GOODBYE, STAGE_ANSWER_NS } from './protocol.ts'
+import { HANDSHAKE_NS, GOODBYE, STAGE_ANSWER_NS } from './protocol.ts'
 
 const RULES = parseHousekeeping(`1 create_channel 1 posix 0 open no_op
 2 create_object 1 1 posix open no_op drl 10000 1000
@@ -183,7 +183,7 @@ describe('a local controller', () => {
     b.join(1)
     b.join(2)
     b.stage(2, { kind: 'bye' })
-    expect(b.last).toEqual({ kind: 'stage-left', key: '2', why: SAID_GOODBYE })
+    expect(b.last).toEqual({ kind: 'stage-left', key: '2', why: GOODBYE })
     for (let i = 1; i <= 3; i++) {
       b.now += NS_PER_S
       b.global({ kind: 'collect', request: i, epoch: 1, controller: 'g' })
@@ -202,6 +202,24 @@ describe('a local controller', () => {
     expect(b.toGlobals.at(-1)).toMatchObject([200, { kind: 'hello', epoch: 2 }])
     b.global({ kind: 'enforce', request: 5, epoch: 1, controller: 'g', rates: [] })
     expect(b.toGlobals.at(-1)).toEqual([GLOBAL, { kind: 'stale', request: 5, epoch: 2, controller: 'h' }])
+  })
+
+  it('reports calls that a stage cannot limit: once it has joined, at once, and to a controller that takes over', () => {
+    const b = new Bench()
+    b.open(1)
+    const failed = 'E_IO_URING: its submissions are not limited'
+    b.stage(1, { kind: 'ack', request: 0, failed })
+    expect(b.toGlobals.some(([, m]) => m.kind === 'ack')).toBe(false)
+    b.answerAll(1)
+    const [key] = b.toGlobals.flatMap(([, m]) => (m.kind === 'stage-joined' ? [m.stage.key] : []))
+    const report = { kind: 'ack', request: 0, failed: [{ key, scope: 'data_op', why: failed }] }
+    expect(b.last).toEqual(report)
+    const before = b.toGlobals.length
+    b.stage(1, { kind: 'ack', request: 0, failed })
+    expect(b.toGlobals.slice(before)).toEqual([[GLOBAL, report]])
+    b.local.onGlobalOpen(GLOBAL + 1, b.now)
+    b.global(welcome(2, 'h'), GLOBAL + 1)
+    expect(b.toGlobals.at(-1)).toEqual([GLOBAL + 1, report])
   })
 
   it('renews leases until its own is over', () => {

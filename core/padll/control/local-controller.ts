@@ -15,9 +15,10 @@ import {
   CONNECTION_GONE,
   HANDSHAKE_NS,
   MISSES_MAX,
+  NO_REQUEST,
   RATE_FLOOR,
   RENEWALS_PER_LEASE,
-  SAID_GOODBYE,
+  GOODBYE,
   STAGE_ANSWER_NS,
 } from './protocol.ts'
 import { equalPart } from './split.ts'
@@ -46,6 +47,9 @@ interface Commander extends Terms {
   lastRequest: number
 }
 
+/** Characters of a stage's report on calls that it cannot limit. */
+const UNLIMITED_MAX = 120
+
 const isSame = (a: Lease, b: Lease): boolean =>
   a.ns === b.ns &&
   (a.onExpiry === 'hold' || b.onExpiry === 'hold' ? a.onExpiry === b.onExpiry : a.onExpiry.rate === b.onExpiry.rate)
@@ -62,7 +66,7 @@ export class LocalController {
   readonly #globals = new Set<number>()
   readonly #batches = new Set<Batch>()
   /** Collections and commands that stages have not answered, by session and request. */
-  readonly #asked = new Map<StageSession, Map<number, Batch>>()
+  readonly #unanswered = new Map<StageSession, Map<number, Batch>>()
   #commander: Commander | undefined
   #heardNs = 0
   #isLapsed = false
@@ -110,14 +114,14 @@ export class LocalController {
       case 'ack':
         return this.#onAck(session, message.request, message.failed, nowNs)
       case 'counts': {
-        const batch = this.#takeAsked(session, message.request)
+        const batch = this.#takeUnanswered(session, message.request)
         if (!(batch instanceof CollectBatch)) return
         session.misses = 0
-        if (!batch.counts(session, message.channels)) session.keepLate(message.channels)
+        if (!batch.counts(session, message.channels)) session.addLate(message.channels)
         return this.#finishIfDone(batch)
       }
       case 'bye':
-        this.#remove(session, SAID_GOODBYE)
+        this.#remove(session, GOODBYE)
         return this.#io.closeStage(link)
     }
   }
@@ -125,7 +129,7 @@ export class LocalController {
   onGlobalOpen(link: number, nowNs: number): void {
     this.#collectedNs ??= nowNs
     this.#globals.add(link)
-    this.#sayHello(link)
+    this.#sendHello(link)
   }
 
   onGlobalGone(link: number, _nowNs: number): void {
@@ -137,25 +141,25 @@ export class LocalController {
     if (!this.#globals.has(link)) return
     const { epoch, controller } = message
     const before = this.#commander
-    const isOurs = before !== undefined && epoch === before.epoch && controller === before.controller
+    const isCommander = before !== undefined && epoch === before.epoch && controller === before.controller
     const request = message.kind === 'welcome' ? 0 : message.request
-    if (before && !isOurs && !(epoch > before.epoch)) {
+    if (before && !isCommander && !(epoch > before.epoch)) {
       this.#io.toGlobal(link, { kind: 'stale', request, epoch: before.epoch, controller: before.controller })
       return
     }
     if (message.kind === 'welcome') {
       const { housekeeping, lease } = message
-      const lastRequest = isOurs && before.link === link ? before.lastRequest : 0
+      const lastRequest = isCommander && before.link === link ? before.lastRequest : 0
       this.#commander = { epoch, controller, link, housekeeping, lease, lastRequest }
       this.#onHeard(nowNs)
-      this.#sayHello(link)
+      this.#sendHello(link)
       if (before && !isSame(before.lease, lease)) {
-        for (const s of this.#sessions.values()) if (s.state === 'joined') this.#tellLease(s, lease, nowNs)
+        for (const s of this.#sessions.values()) if (s.state === 'joined') this.#sendLease(s, lease, nowNs)
       }
       return
     }
     // Drops commands without a welcome, from an earlier connection, repeated or overtaken ones.
-    if (!isOurs || before.link !== link || !(request > before.lastRequest)) return
+    if (!isCommander || before.link !== link || !(request > before.lastRequest)) return
     before.lastRequest = request
     this.#onHeard(nowNs)
     if (message.kind === 'collect') this.#collect(link, request, nowNs)
@@ -218,12 +222,12 @@ export class LocalController {
       session.isLapsed = false
       for (const object of session.objects) {
         if (onExpiry === 'hold' || !object.isLimiting) continue
-        this.#command(session, object, Math.min(object.told, onExpiry.rate), nowNs)
+        this.#command(session, object, Math.min(object.sentRate, onExpiry.rate), nowNs)
       }
     }
   }
 
-  #tellLease(session: StageSession, lease: Lease, nowNs: number): void {
+  #sendLease(session: StageSession, lease: Lease, nowNs: number): void {
     this.#send(session, { kind: 'ready', request: ++session.request, lease }, nowNs)
   }
 
@@ -245,13 +249,19 @@ export class LocalController {
     if (messages.length > 0) return this.#await(session, nowNs)
     session.deadlineNs = Infinity
     session.isLapsed = this.#isLapsed
-    if (session.terms && !isSame(session.terms.lease, commander.lease)) this.#tellLease(session, commander.lease, nowNs)
+    if (session.terms && !isSame(session.terms.lease, commander.lease)) this.#sendLease(session, commander.lease, nowNs)
     const stage = session.entry
     if (stage) this.#toCommander({ kind: 'stage-joined', stage })
+    this.#reportUnlimited(session)
   }
 
   #onAck(session: StageSession, request: number, failed: string | undefined, nowNs: number): void {
     session.misses = 0
+    if (request === NO_REQUEST) {
+      session.unlimited = failed
+      if (session.state === 'joined') this.#reportUnlimited(session)
+      return
+    }
     if (session.handshake.delete(request)) {
       if (failed !== undefined) return this.#drop(session, `it refused its rules: ${failed.slice(0, 200)}`, true)
       if (session.handshake.size === 0) this.#step(session, nowNs)
@@ -261,7 +271,7 @@ export class LocalController {
       if (failed === undefined) object.done(request)
       else object.refused(request)
     }
-    const batch = this.#takeAsked(session, request)
+    const batch = this.#takeUnanswered(session, request)
     if (!(batch instanceof EnforceBatch)) return
     batch.ack(session, request, failed)
     this.#finishIfDone(batch)
@@ -273,7 +283,7 @@ export class LocalController {
     this.#collectedNs = nowNs
     const batch = new CollectBatch({ link, request, windowNs, deadlineNs: nowNs + STAGE_ANSWER_NS }, new Set(sessions))
     for (const session of sessions) {
-      this.#ask(session, ++session.request, batch)
+      this.#expect(session, ++session.request, batch)
       this.#send(session, { kind: 'collect', request: session.request }, nowNs)
     }
     this.#begin(batch)
@@ -292,12 +302,12 @@ export class LocalController {
         batch.fail(key, scope, objects.length === 0 ? 'it has no channel for this scope' : 'the rate is not valid')
         continue
       }
-      const whole = Math.floor(rate)
+      const integral = Math.floor(rate)
       for (const [i, object] of objects.entries()) {
-        const part = equalPart(whole, objects.length, i) + (i === 0 ? rate - whole : 0)
+        const part = equalPart(integral, objects.length, i) + (i === 0 ? rate - integral : 0)
         const sent = this.#command(session, object, Math.max(RATE_FLOOR, part), nowNs)
         batch.sent(session, sent, scope)
-        this.#ask(session, sent, batch)
+        this.#expect(session, sent, batch)
       }
     }
     this.#begin(batch)
@@ -306,26 +316,26 @@ export class LocalController {
   /** Sends a stage the rate of one object; returns the request number. */
   #command(session: StageSession, object: StageSession['objects'][number], rate: number, nowNs: number): number {
     const request = ++session.request
-    object.tell(request, rate)
+    object.sent(request, rate)
     const { channel, object: number } = object.layout
     const command = { channel, object: number, rate }
     this.#send(session, { kind: 'enforce', request, epoch: this.epoch, command }, nowNs)
     return request
   }
 
-  #ask(session: StageSession, request: number, batch: Batch): void {
-    let asked = this.#asked.get(session)
-    if (!asked) this.#asked.set(session, (asked = new Map<number, Batch>()))
-    asked.set(request, batch)
+  #expect(session: StageSession, request: number, batch: Batch): void {
+    let unanswered = this.#unanswered.get(session)
+    if (!unanswered) this.#unanswered.set(session, (unanswered = new Map<number, Batch>()))
+    unanswered.set(request, batch)
     // A request that old will not be answered.
-    const [oldest] = asked.keys()
-    if (asked.size > 1024 && oldest !== undefined) asked.delete(oldest)
+    const [oldest] = unanswered.keys()
+    if (unanswered.size > 1024 && oldest !== undefined) unanswered.delete(oldest)
   }
 
-  #takeAsked(session: StageSession, request: number): Batch | undefined {
-    const asked = this.#asked.get(session)
-    const batch = asked?.get(request)
-    asked?.delete(request)
+  #takeUnanswered(session: StageSession, request: number): Batch | undefined {
+    const unanswered = this.#unanswered.get(session)
+    const batch = unanswered?.get(request)
+    unanswered?.delete(request)
     return batch
   }
 
@@ -370,13 +380,20 @@ export class LocalController {
   #remove(session: StageSession, why: string): void {
     this.#sessions.delete(session.link)
     this.#byKey.delete(session.key)
-    const asked = new Set(this.#asked.get(session)?.values())
-    this.#asked.delete(session)
+    const batches = new Set(this.#unanswered.get(session)?.values())
+    this.#unanswered.delete(session)
     if (session.state === 'joined') this.#toCommander({ kind: 'stage-left', key: session.key, why })
-    for (const batch of asked) {
+    for (const batch of batches) {
       batch.lost(session, why)
       this.#finishIfDone(batch)
     }
+  }
+
+  /** Reports calls that a stage cannot limit. */
+  #reportUnlimited({ key, unlimited }: StageSession): void {
+    if (unlimited === undefined) return
+    const why = unlimited.slice(0, UNLIMITED_MAX)
+    this.#toCommander({ kind: 'ack', request: NO_REQUEST, failed: [{ key, scope: 'data_op', why }] })
   }
 
   #toCommander(message: LocalToGlobal): void {
@@ -384,7 +401,7 @@ export class LocalController {
     if (link !== undefined && this.#globals.has(link)) this.#io.toGlobal(link, message)
   }
 
-  #sayHello(link: number): void {
+  #sendHello(link: number): void {
     const stages = [...this.#sessions.values()].flatMap((s) => (s.state === 'joined' ? (s.entry ?? []) : []))
     this.#io.toGlobal(link, {
       kind: 'hello',
@@ -393,6 +410,8 @@ export class LocalController {
       epoch: this.epoch,
       stages,
     })
+    if (link !== this.#commander?.link) return
+    for (const session of this.#sessions.values()) if (session.state === 'joined') this.#reportUnlimited(session)
   }
 
   #at(ns: number): void {

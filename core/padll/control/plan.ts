@@ -6,7 +6,7 @@ import { allocate } from '../algorithms/allocate.ts'
 import type { PolicyNow } from '../rules/policy-schedule.ts'
 import type { Scope } from '../vocabulary.ts'
 import type { GlobalSettings } from './settings.ts'
-import { splitRate, wholeRates } from './split.ts'
+import { splitRate, roundRates } from './split.ts'
 import type { StageRecord, StageScope } from './stage-record.ts'
 
 /** Policies of one job in one scope. */
@@ -97,17 +97,17 @@ function planScope(scope: Scope, jobs: ReadonlyMap<string, StageScope[]>, input:
   const free: StageScope[] = []
   const allocated = new Map<string, number>()
   const named = [...jobs].filter(([job]) => rates.has(job))
-  const whole = wholeRates(named.map(([job]) => rates.get(job)!))
+  const rounded = roundRates(named.map(([job]) => rates.get(job)!))
   let beyond = 0
   for (const [i, [job, stages]] of named.entries()) {
-    const parts = splitOver(stages, whole[i]!, settings.split)
+    const parts = splitOver(stages, rounded[i]!, settings.split)
     let sum = 0
     for (const [k, of] of stages.entries()) {
       of.target = parts[k]!
       sum += of.target
       limited.push(of)
     }
-    beyond += sum - whole[i]!
+    beyond += sum - rounded[i]!
     allocated.set(job, sum)
   }
   for (const [job, stages] of jobs) {
@@ -168,14 +168,14 @@ function usageOf(stages: readonly StageScope[]): number | null {
   return sum
 }
 
-function splitOver(stages: readonly StageScope[], whole: number, split: GlobalSettings['split']): number[] {
+function splitOver(stages: readonly StageScope[], total: number, split: GlobalSettings['split']): number[] {
   const floors = stages.map((of) => of.floor)
   const usages = stages.flatMap(({ usage }) => (usage === null ? [] : [usage]))
-  if (split === 'equal' || usages.length === 0) return splitRate(whole, floors)
+  if (split === 'equal' || usages.length === 0) return splitRate(total, floors)
   // A stage without a sample counts as an average one.
   const mean = usages.reduce((a, b) => a + b, 0) / usages.length
   return splitRate(
-    whole,
+    total,
     floors,
     stages.map((of) => of.usage ?? mean),
   )
@@ -186,8 +186,8 @@ function suppress(limited: readonly StageScope[], budget: number, part: number):
   const isNear = (of: StageScope): boolean =>
     !of.isUnsure && of.request === undefined && Math.abs(of.target - of.most) <= part * of.target
   const far = new Set(limited.filter((of) => !isNear(of)).map((of) => of.stage.identity.job))
-  const kept = limited.filter((of) => !far.has(of.stage.identity.job))
-  const sum = limited.reduce((s, of) => s + of.target, 0) + kept.reduce((s, of) => s + of.most - of.target, 0)
+  const near = limited.filter((of) => !far.has(of.stage.identity.job))
+  const sum = limited.reduce((s, of) => s + of.target, 0) + near.reduce((s, of) => s + of.most - of.target, 0)
   if (sum > budget) return
-  for (const of of kept) of.target = of.most
+  for (const of of near) of.target = of.most
 }

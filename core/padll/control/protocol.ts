@@ -4,6 +4,9 @@ import { NS_PER_MS, NS_PER_S } from '../../base/units.ts'
 /** Version in a stage's `hello`. */
 export const PROTOCOL = 1
 
+/** Request number of an `ack` that answers nothing: it reports calls that a stage cannot limit. */
+export const NO_REQUEST = 0
+
 /** Longest texts of a stage's identity, characters (spec/padll 3). */
 export const IDENTITY_MAX = { job: 200, hostname: 64, user: 256 } as const
 
@@ -35,7 +38,7 @@ export const LEASES_OF_STAGE = 2
 export const REACH_NS = 3600 * NS_PER_S
 
 /** Reason in `stage-left` of a stage that left regularly; after any other reason it may still hold its rate. */
-export const SAID_GOODBYE = 'it said goodbye'
+export const GOODBYE = 'it said goodbye'
 /**
  * Reason of a stage whose connection closed: the kernel closes it when the process ends, so it serves nothing any more.
  */

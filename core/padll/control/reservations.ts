@@ -22,7 +22,7 @@ export interface Reservation {
 const NONE: ReadonlyMap<Scope, number> = new Map()
 
 /** Remaining part of a reservation; undefined if none. */
-function leftOf(r: Reservation, nowNs: number): Reservation | undefined {
+function remainingOf(r: Reservation, nowNs: number): Reservation | undefined {
   if (nowNs < r.untilNs) return r
   if (r.later.size === 0 || nowNs >= r.forgetNs) return undefined
   return r.rates === r.later ? r : { ...r, rates: r.later }
@@ -62,10 +62,10 @@ export class Reservations {
   expire(nowNs: number): boolean {
     let isAny = false
     for (const [key, some] of this.#all) {
-      const left = some.flatMap((r) => leftOf(r, nowNs) ?? [])
-      if (left.length === some.length && left.every((r, i) => r === some[i])) continue
+      const remaining = some.flatMap((r) => remainingOf(r, nowNs) ?? [])
+      if (remaining.length === some.length && remaining.every((r, i) => r === some[i])) continue
       isAny = true
-      if (left.length > 0) this.#all.set(key, left)
+      if (remaining.length > 0) this.#all.set(key, remaining)
       else this.#all.delete(key)
     }
     return isAny

@@ -5,7 +5,7 @@
  */
 import type { Scope } from '../vocabulary.ts'
 import type { Lease, StageEntry } from './messages.ts'
-import { CONNECTION_GONE, LEASES_OF_LOCAL, LEASES_OF_STAGE, REACH_NS, SAID_GOODBYE } from './protocol.ts'
+import { CONNECTION_GONE, LEASES_OF_LOCAL, LEASES_OF_STAGE, REACH_NS, GOODBYE } from './protocol.ts'
 import { identityKey, Reservations } from './reservations.ts'
 import { LocalPeer, StageRecord, type StageScope } from './stage-record.ts'
 
@@ -67,9 +67,9 @@ export class Roster {
     this.reservations.release(entry.identity)
     if (isBrought) for (const of of stage.scopes.values()) of.isUnsure = true
     if (this.#cautiousUntilNs > -Infinity) this.#meet(stage, isBrought)
-    const others = this.#jobs.get(job) ?? 0
-    this.#jobs.set(job, others + 1)
-    if (others === 0) this.#event('join', `${job} joins`, peer.hostname)
+    const known = this.#jobs.get(job) ?? 0
+    this.#jobs.set(job, known + 1)
+    if (known === 0) this.#event('join', `${job} joins`, peer.hostname)
   }
 
   /**
@@ -78,9 +78,9 @@ export class Roster {
    */
   leave(peer: LocalPeer, stage: StageRecord, why: string, nowNs: number): void {
     const { job, instance } = stage.identity
-    if (why === SAID_GOODBYE) this.#forget(peer, stage)
+    if (why === GOODBYE) this.#forget(peer, stage)
     else this.#forget(peer, stage, { leases: LEASES_OF_STAGE, mayRun: why !== CONNECTION_GONE, nowNs })
-    if (why !== SAID_GOODBYE) this.#event('lost', `${job} instance ${instance} is lost: ${why}`, peer.hostname)
+    if (why !== GOODBYE) this.#event('lost', `${job} instance ${instance} is lost: ${why}`, peer.hostname)
     else if (!this.hasJob(job)) this.#event('leave', `${job} leaves`, peer.hostname)
   }
 
@@ -126,8 +126,8 @@ export class Roster {
   ): void {
     if (!peer.stages.delete(stage.key)) return
     const { job } = stage.identity
-    const others = (this.#jobs.get(job) ?? 1) - 1
-    if (others > 0) this.#jobs.set(job, others)
+    const remaining = (this.#jobs.get(job) ?? 1) - 1
+    if (remaining > 0) this.#jobs.set(job, remaining)
     else this.#jobs.delete(job)
     this.stages.delete(stage)
     if (!lost) return

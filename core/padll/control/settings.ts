@@ -16,7 +16,7 @@ export interface GlobalSettings {
   readonly intervalNs: number
   /** Collections averaged into one usage: rates are computed once per this many. */
   readonly collectRounds: number
-  /** At least 2 intervals. */
+  /** Lease of the stages, at least 2 intervals. */
   readonly lease: Lease
   /** Limits of all jobs together, op/s, by scope. */
   readonly limits: ReadonlyMap<Scope, number>
@@ -63,41 +63,42 @@ const SLOTS_MAX = 1_000_000
 const LIMITS_MAX = 64
 
 const isWithin = (n: number, least: number, most: number): boolean => n >= least && n <= most
-const isWholeWithin = (n: number, least: number, most: number): boolean =>
+const isIntegerWithin = (n: number, least: number, most: number): boolean =>
   Number.isInteger(n) && isWithin(n, least, most)
 
 /** Returns the first invalid setting as code and message; undefined if all are valid. */
 export function settingsFault(s: GlobalSettings): { readonly code: string; readonly why: string } | undefined {
   const bad = (code: string, why: string): { code: string; why: string } => ({ code, why })
-  if (!ALGORITHMS.includes(s.algorithm)) return bad('E_ALGORITHM', `the algorithm is one of ${ALGORITHMS.join(', ')}`)
-  if (!isWithin(s.epsilon, 0, 1)) return bad('E_EPSILON', 'epsilon is a number from 0 to 1')
-  if (s.split !== 'equal' && s.split !== 'usage') return bad('E_SPLIT', 'the split is equal or usage')
-  if (!isWholeWithin(s.intervalNs, INTERVAL_MIN_NS, INTERVAL_MAX_NS)) {
-    return bad('E_INTERVAL', 'the interval is 10 ms to 1 h')
+  if (!ALGORITHMS.includes(s.algorithm))
+    return bad('E_ALGORITHM', `the algorithm must be one of ${ALGORITHMS.join(', ')}`)
+  if (!isWithin(s.epsilon, 0, 1)) return bad('E_EPSILON', 'epsilon must be a number from 0 to 1')
+  if (s.split !== 'equal' && s.split !== 'usage') return bad('E_SPLIT', 'the split must be equal or usage')
+  if (!isIntegerWithin(s.intervalNs, INTERVAL_MIN_NS, INTERVAL_MAX_NS)) {
+    return bad('E_INTERVAL', 'the interval must be 10 ms to 1 h')
   }
-  if (!isWholeWithin(s.collectRounds, 1, ROUNDS_MAX)) {
-    return bad('E_ROUNDS', `the collect rounds are a whole number from 1 to ${ROUNDS_MAX}`)
+  if (!isIntegerWithin(s.collectRounds, 1, ROUNDS_MAX)) {
+    return bad('E_ROUNDS', `the collect rounds must be a whole number from 1 to ${ROUNDS_MAX}`)
   }
   const { ns, onExpiry } = s.lease
-  if (!isWholeWithin(ns, INTERVALS_PER_LEASE * s.intervalNs, LEASE_MAX_NS)) {
-    return bad('E_LEASE', `the lease is ${INTERVALS_PER_LEASE} intervals to 1 day`)
+  if (!isIntegerWithin(ns, INTERVALS_PER_LEASE * s.intervalNs, LEASE_MAX_NS)) {
+    return bad('E_LEASE', `the lease must be ${INTERVALS_PER_LEASE} intervals to 1 day`)
   }
   if (onExpiry !== 'hold' && !isWithin(onExpiry.rate, 1, RATE_MAX)) {
-    return bad('E_LEASE', `the fallback is hold, or a rate from 1 to ${RATE_MAX} op/s`)
+    return bad('E_LEASE', `the fallback must be hold, or a rate from 1 to ${RATE_MAX} op/s`)
   }
-  if (s.slots !== null && !isWholeWithin(s.slots, 1, SLOTS_MAX))
-    return bad('E_SLOTS', 'slots are a whole number above 0')
+  if (s.slots !== null && !isIntegerWithin(s.slots, 1, SLOTS_MAX))
+    return bad('E_SLOTS', 'slots must be a whole number above 0')
   if (s.oversubscription !== 'scale' && s.oversubscription !== 'allow') {
-    return bad('E_OVERSUBSCRIPTION', 'oversubscription is scale or allow')
+    return bad('E_OVERSUBSCRIPTION', 'oversubscription must be scale or allow')
   }
   if (s.leftover !== 'equal' && s.leftover !== 'proportional') {
-    return bad('E_LEFTOVER', 'leftover is equal or proportional')
+    return bad('E_LEFTOVER', 'leftover must be equal or proportional')
   }
-  if (!isWithin(s.suppress, 0, 0.5)) return bad('E_SUPPRESS', 'suppress is a fraction from 0 to 0.5')
-  if (s.limits.size > LIMITS_MAX) return bad('E_LIMITS', `there are at most ${LIMITS_MAX} limits`)
+  if (!isWithin(s.suppress, 0, 0.5)) return bad('E_SUPPRESS', 'suppress must be a fraction from 0 to 0.5')
+  if (s.limits.size > LIMITS_MAX) return bad('E_LIMITS', `more than ${LIMITS_MAX} limits`)
   for (const [scope, rate] of s.limits) {
     if (!isScope(scope)) return bad('E_SCOPE', `"${String(scope).slice(0, 40)}" is neither an operation nor a class`)
-    if (!isWithin(rate, 1, RATE_MAX)) return bad('E_LIMIT', `a limit is 1 to ${RATE_MAX} op/s`)
+    if (!isWithin(rate, 1, RATE_MAX)) return bad('E_LIMIT', `a limit must be 1 to ${RATE_MAX} op/s`)
   }
   return undefined
 }

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { equalPart, splitRate, wholeRates } from './split.ts'
+import { equalPart, splitRate, roundRates } from './split.ts'
 
 test('whole rates stay as they are, also the largest', () => {
-  for (const rates of [[1e9], [1e12], [3e11, 7e11], [1, 1e12, 2]]) expect(wholeRates(rates)).toEqual(rates)
+  for (const rates of [[1e9], [1e12], [3e11, 7e11], [1, 1e12, 2]]) expect(roundRates(rates)).toEqual(rates)
 })
 
 test('parts that add up to a whole rate lose nothing of it', () => {
   for (const total of [10, 1000, 1e9, 1e12]) {
     const parts = Array.from({ length: 7 }, () => total / 7)
-    expect(wholeRates(parts).reduce((a, b) => a + b, 0)).toBe(total)
+    expect(roundRates(parts).reduce((a, b) => a + b, 0)).toBe(total)
   }
 })
 
@@ -19,12 +19,12 @@ test('jobs get whole rates, nothing lost, none moved by more than 1 op/s', () =>
   const rate = fc.oneof(fc.integer({ min: 0, max: 1e6 }), fc.double({ min: 0, max: 1e6, noNaN: true }))
   fc.assert(
     fc.property(fc.array(rate, { maxLength: 50 }), (rates) => {
-      const whole = wholeRates(rates)
-      expect(Math.abs(sumOf(whole) - sumOf(rates))).toBeLessThan(1 + 1e-6)
-      for (const [i, one] of rates.entries()) expect(Math.abs(whole[i]! - one)).toBeLessThan(1.06)
+      const rounded = roundRates(rates)
+      expect(Math.abs(sumOf(rounded) - sumOf(rates))).toBeLessThan(1 + 1e-6)
+      for (const [i, one] of rates.entries()) expect(Math.abs(rounded[i]! - one)).toBeLessThan(1.06)
     }),
   )
-  expect(wholeRates([110_000 / 3, 110_000 / 3, 110_000 / 3])).toEqual([36_666, 36_667, 36_667])
+  expect(roundRates([110_000 / 3, 110_000 / 3, 110_000 / 3])).toEqual([36_666, 36_667, 36_667])
 })
 
 test('equal: floor, with the remainder on the first ones', () => {

@@ -11,7 +11,7 @@ const ROUNDING_TOLERANCE_MAX = 0.5
  * Rounds rates to whole numbers with the same (floored) sum: each result is the increase of the floored running sum, so
  * whole rates stay as they are and none changes by 1 op/s or more.
  */
-export function wholeRates(rates: readonly number[]): number[] {
+export function roundRates(rates: readonly number[]): number[] {
   let sum = 0
   let before = 0
   return rates.map((rate) => {
@@ -43,14 +43,14 @@ export function splitRate(total: number, floors: readonly number[], weights?: re
   if (total <= least) return [...floors]
   const parts = new Array<number>(n).fill(0)
   let open = floors.map((_, i) => i)
-  let left = total
+  let remaining = total
   for (;;) {
-    cut(open, left, parts, weights)
+    cut(open, remaining, parts, weights)
     const low = open.filter((i) => parts[i]! < floors[i]!)
     if (low.length === 0) return parts
     for (const i of low) {
       parts[i] = floors[i]!
-      left -= floors[i]!
+      remaining -= floors[i]!
     }
     const fixed = new Set(low)
     open = open.filter((i) => !fixed.has(i))

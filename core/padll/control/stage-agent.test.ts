@@ -11,7 +11,7 @@ const RULES = parseHousekeeping(`1 create_channel 1 posix 0 open no_op
 `).rules
 
 class Bench {
-  readonly said: StageToLocal[] = []
+  readonly sent: StageToLocal[] = []
   isClosed = false
   readonly stage = new Stage({
     identity: { job: 'j', instance: 0, pid: 9, ppid: 1, hostname: 'n', user: 'u' },
@@ -19,18 +19,18 @@ class Bench {
   })
   readonly agent = new StageAgent({
     stage: this.stage,
-    io: { send: (m) => this.said.push(m), close: () => (this.isClosed = true) },
+    io: { send: (m) => this.sent.push(m), close: () => (this.isClosed = true) },
   })
   #request = 0
 
-  tell(...messages: readonly LocalToStage[]): void {
+  deliver(...messages: readonly LocalToStage[]): void {
     for (const m of messages) this.agent.onMessage(m, 0)
   }
 
   handshake(lease: Lease): void {
     this.agent.onOpen(0)
-    for (const rule of RULES) this.tell({ kind: 'housekeeping', request: ++this.#request, rule })
-    this.tell({ kind: 'ready', request: ++this.#request, lease })
+    for (const rule of RULES) this.deliver({ kind: 'housekeeping', request: ++this.#request, rule })
+    this.deliver({ kind: 'ready', request: ++this.#request, lease })
   }
 
   get rate(): number | undefined {
@@ -51,8 +51,8 @@ describe('a stage and its local controller', () => {
   it('sends its identity, acknowledges each rule, and limits from `ready` on', () => {
     const b = new Bench()
     b.handshake(HOLD)
-    expect(b.said.map((m) => m.kind)).toEqual(['hello', 'ack', 'ack', 'ack', 'ack'])
-    expect(b.said.every((m) => m.kind !== 'ack' || m.failed === undefined)).toBe(true)
+    expect(b.sent.map((m) => m.kind)).toEqual(['hello', 'ack', 'ack', 'ack', 'ack'])
+    expect(b.sent.every((m) => m.kind !== 'ack' || m.failed === undefined)).toBe(true)
     expect(b.stage.isReady).toBe(true)
   })
 
@@ -65,26 +65,26 @@ describe('a stage and its local controller', () => {
   it('carries out a command once, and overtaken ones not at all', () => {
     const b = new Bench()
     b.handshake(HOLD)
-    const before = b.said.length
-    b.tell(enforce(9, 70), enforce(9, 70), enforce(8, 90))
+    const before = b.sent.length
+    b.deliver(enforce(9, 70), enforce(9, 70), enforce(8, 90))
     expect(b.rate).toBe(70)
-    expect(b.said.slice(before)).toEqual([{ kind: 'ack', request: 9 }])
+    expect(b.sent.slice(before)).toEqual([{ kind: 'ack', request: 9 }])
   })
 
   it('refuses a lower epoch, an unknown object and an invalid rate, and continues', () => {
     const b = new Bench()
     b.handshake(HOLD)
-    b.tell(enforce(9, 70, 5), enforce(10, 80, 4), enforce(11, NaN, 5))
-    b.tell({ kind: 'enforce', request: 12, epoch: 5, command: { channel: 7, object: 7, rate: 1 } })
+    b.deliver(enforce(9, 70, 5), enforce(10, 80, 4), enforce(11, NaN, 5))
+    b.deliver({ kind: 'enforce', request: 12, epoch: 5, command: { channel: 7, object: 7, rate: 1 } })
     expect(b.rate).toBe(70)
-    const failed = b.said.slice(-3).map((m) => (m.kind === 'ack' ? m.failed?.slice(0, 9) : ''))
+    const failed = b.sent.slice(-3).map((m) => (m.kind === 'ack' ? m.failed?.slice(0, 9) : ''))
     expect(failed).toEqual(['E_STALE: ', 'E_RATE: N', 'E_CHANNEL'])
   })
 
   it('holds its rates through lost connections and leases', () => {
     const b = new Bench()
     b.handshake(HOLD)
-    b.tell(enforce(9, 70))
+    b.deliver(enforce(9, 70))
     b.agent.onGone(0)
     b.agent.tick(10 * NS_PER_S)
     expect([b.agent.isExpired, b.rate]).toEqual([true, 70])
@@ -93,7 +93,7 @@ describe('a stage and its local controller', () => {
   it('falls back when the lease is over, never to more than it had, and takes up again when spoken to', () => {
     const b = new Bench()
     b.handshake(FALL_BACK)
-    b.tell(enforce(9, 70))
+    b.deliver(enforce(9, 70))
     expect(b.agent.nextNs()).toBe(NS_PER_S)
     b.agent.tick(NS_PER_S)
     expect(b.rate).toBe(50)
@@ -107,7 +107,7 @@ describe('a stage and its local controller', () => {
   it('does not resume replaced rates after a new connection', () => {
     const b = new Bench()
     b.handshake(FALL_BACK)
-    b.tell(enforce(9, 70))
+    b.deliver(enforce(9, 70))
     b.agent.onGone(0)
     b.agent.tick(NS_PER_S)
     b.agent.onOpen(NS_PER_S)
@@ -118,13 +118,13 @@ describe('a stage and its local controller', () => {
   it('takes the same rules again, keeps its rates, and refuses others under the same numbers', () => {
     const b = new Bench()
     b.handshake(HOLD)
-    b.tell(enforce(9, 70))
+    b.deliver(enforce(9, 70))
     b.agent.onGone(0)
     b.handshake(HOLD)
     expect(b.rate).toBe(70)
     const [channel] = parseHousekeeping('1 create_channel 1 posix 0 close no_op').rules
-    b.tell({ kind: 'housekeeping', request: 99, rule: channel! })
-    expect(b.said.at(-1)).toMatchObject({
+    b.deliver({ kind: 'housekeeping', request: 99, rule: channel! })
+    expect(b.sent.at(-1)).toMatchObject({
       kind: 'ack',
       request: 99,
       failed: expect.stringContaining('E_DUPLICATE') as string,
@@ -134,7 +134,7 @@ describe('a stage and its local controller', () => {
   it('when rejected, limits nothing and closes the connection', () => {
     const b = new Bench()
     b.handshake(HOLD)
-    b.tell(enforce(9, 1), { kind: 'refused', why: 'x' })
+    b.deliver(enforce(9, 1), { kind: 'refused', why: 'x' })
     expect(b.isClosed).toBe(true)
     expect(b.stage.submit({ call: 'open', path: '/fs/a', count: 1e6 }, NS_PER_S).kind).not.toBe('waits')
   })

@@ -3,7 +3,7 @@ import type { Scope } from '../vocabulary.ts'
 import type { ChannelCounts, StageEntry, StageIdentity } from './messages.ts'
 import { RATE_FLOOR } from './protocol.ts'
 
-/** Shortest time over which counts make a rate, as a part of the interval. */
+/** Shortest time over which counts make a rate, as a fraction of the interval. */
 const SHORTEST_PART = 0.25
 /** Larger than any real count. */
 const NUMBER_MAX = 2 ** 50
@@ -23,7 +23,7 @@ export class StageScope {
   held: number
   /** Rate in the last plan. */
   target: number
-  /** Set if it must be sent again whatever is in force. */
+  /** Set if the rate must be sent again, whatever is in force. */
   isUnsure = false
   /** Last command, while it is unanswered. */
   request: number | undefined
@@ -46,7 +46,7 @@ export class StageScope {
     return this.objects.length * RATE_FLOOR
   }
 
-  told(request: number, rate: number): void {
+  commanded(request: number, rate: number): void {
     this.request = request
     this.most = Math.max(this.most, rate)
     this.isUnsure = false
@@ -79,7 +79,7 @@ export class StageRecord {
   readonly identity: StageIdentity
   readonly joinedNs: number
   /** Number of the last request to its local controller at the time it joined. */
-  readonly joinedAt: number
+  readonly joinedRequest: number
   readonly scopes = new Map<Scope, StageScope>()
   /** All objects, also those without a limit. */
   readonly channels: StageEntry['channels']
@@ -87,43 +87,47 @@ export class StageRecord {
   counts: readonly ChannelCounts[] = []
   windowNs = 0
   isSilent = false
+  /** Calls of its process that it cannot limit, as it reported them. */
+  unlimited: string | undefined
   /** Time covered by collections without its answer. */
   #missedNs = 0
 
-  constructor(entry: StageEntry, joinedNs: number, joinedAt: number) {
+  constructor(entry: StageEntry, joinedNs: number, joinedRequest: number) {
     this.key = entry.key
     this.identity = entry.identity
     this.channels = entry.channels
     this.joinedNs = joinedNs
-    this.joinedAt = joinedAt
+    this.joinedRequest = joinedRequest
     const byScope = new Map<Scope, StageEntry['channels'][number][]>()
     for (const c of entry.channels) {
       if (!(c.rate > 0)) continue
-      const of = byScope.get(c.scope)
-      if (of) of.push(c)
+      const channels = byScope.get(c.scope)
+      if (channels) channels.push(c)
       else byScope.set(c.scope, [c])
     }
-    for (const [scope, of] of byScope) {
-      const most = of.reduce((sum, c) => sum + bounded(c.rate), 0)
-      this.scopes.set(scope, new StageScope(this, scope, of, most))
+    for (const [scope, channels] of byScope) {
+      const most = channels.reduce((sum, c) => sum + bounded(c.rate), 0)
+      this.scopes.set(scope, new StageScope(this, scope, channels, most))
     }
   }
 
   /** Updates from a repeated entry: more may be in force than is known here, so its rate is sent again in any case. */
-  saidAgain(entry: StageEntry): void {
+  refresh(entry: StageEntry): void {
     const sums = new Map<Scope, number>()
     for (const c of entry.channels) sums.set(c.scope, (sums.get(c.scope) ?? 0) + bounded(c.rate))
-    for (const [scope, of] of this.scopes) {
-      of.most = Math.max(of.most, sums.get(scope) ?? 0)
-      of.isUnsure = true
+    for (const [scope, stageScope] of this.scopes) {
+      stageScope.most = Math.max(stageScope.most, sums.get(scope) ?? 0)
+      stageScope.isUnsure = true
     }
   }
 
+  /** Records a collection of `windowNs` that the stage did not answer. */
   missed(windowNs: number): void {
     this.isSilent = true
     this.#missedNs += bounded(windowNs)
   }
 
+  /** Records the counts of a collection; ignored if they cover too little time for a rate. */
   take(counts: readonly ChannelCounts[], windowNs: number, nowNs: number, intervalNs: number): void {
     this.isSilent = false
     const ns = Math.min(windowNs + this.#missedNs, nowNs - this.joinedNs)
@@ -133,9 +137,9 @@ export class StageRecord {
     this.windowNs = ns
     const served = new Map<Scope, number>()
     for (const c of counts) served.set(c.scope, (served.get(c.scope) ?? 0) + bounded(c.served))
-    for (const [scope, of] of this.scopes) {
-      of.sample(served.get(scope) ?? 0, ns)
-      of.held = of.most
+    for (const [scope, stageScope] of this.scopes) {
+      stageScope.sample(served.get(scope) ?? 0, ns)
+      stageScope.held = stageScope.most
     }
   }
 }
@@ -145,7 +149,9 @@ export class LocalPeer {
   readonly link: number
   local = ''
   hostname = ''
-  /** Set once it was sent its controller; accepted once it obeys and has reported its stages. */
+  /**
+   * Welcomed: this controller introduced itself to it. Accepted: it obeys this controller and has reported its stages.
+   */
   isWelcomed = false
   isAccepted = false
   readonly stages = new Map<string, StageRecord>()

@@ -33,13 +33,13 @@ export class SessionObject {
   readonly layout: LayoutObject
   /** Last rate that the stage confirmed, and the last one sent. */
   confirmed: number
-  told: number
+  sentRate: number
   #pending: Pending[] = []
 
   constructor(layout: LayoutObject) {
     this.layout = layout
     this.confirmed = layout.rate
-    this.told = layout.rate
+    this.sentRate = layout.rate
   }
 
   get isLimiting(): boolean {
@@ -50,8 +50,8 @@ export class SessionObject {
     return this.#pending.reduce((most, p) => Math.max(most, p.rate), this.confirmed)
   }
 
-  tell(request: number, rate: number): void {
-    this.told = rate
+  sent(request: number, rate: number): void {
+    this.sentRate = rate
     if (this.#pending.length >= PENDING_MAX) {
       this.confirmed = this.most
       this.#pending = []
@@ -90,6 +90,8 @@ export class StageSession {
   lastSentNs = 0
   /** Consecutive collections without an answer. */
   misses = 0
+  /** Calls of its process that it cannot limit, as it reported them. */
+  unlimited: string | undefined
   /** Set if its lease was allowed to lapse: its rates are lower than sent, unless it reports otherwise. */
   isLapsed = false
   /** Counts that came after their collection was over; they are added to the next. */
@@ -114,7 +116,7 @@ export class StageSession {
     }
   }
 
-  keepLate(channels: readonly ChannelCounts[]): void {
+  addLate(channels: readonly ChannelCounts[]): void {
     for (const c of channels.slice(0, this.objects.length)) {
       const key = `${c.channel} ${c.object}`
       this.#late.set(key, added(c, this.#late.get(key)))

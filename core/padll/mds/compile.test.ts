@@ -93,33 +93,33 @@ function compile(
     fences: more.fences ?? MODEL_FENCES,
     isExempt: (job: string) => job === more.exempt,
   }
-  return { rules: compileRules(input, remarks), said: remarks.lines }
+  return { rules: compileRules(input, remarks), remarks: remarks.lines }
 }
 const text = (rules: readonly CompiledRule[]): string[] =>
   rules.map((r) => `${r.host} ${r.service} ${r.conditions} ${r.rate}`)
 
 describe('policies as rules', () => {
   it('open: one rule on mdt by job id and opcode, with what it holds besides', () => {
-    const { rules, said } = compile([new Mds('2.17', 'tbf jobid+opcode').read()], [share('4690.x', 'open', 50)])
+    const { rules, remarks } = compile([new Mds('2.17', 'tbf jobid+opcode').read()], [share('4690.x', 'open', 50)])
     expect(text(rules)).toEqual(['mds01 mdt jobid={4690.x}&opcode={ldlm_enqueue} 50'])
     expect(rules[0]?.name).toMatch(/^pd_[0-9a-f]{10}$/)
-    expect(said).toEqual([{ line, text: 'open of 4690.x is sent as ldlm_enqueue, which also limits stat' }])
+    expect(remarks).toEqual([{ line, text: 'open of 4690.x is sent as ldlm_enqueue, which also limits stat' }])
   })
 
   it('close: on mdt_readpage', () => {
-    const { rules, said } = compile([new Mds('dev', 'tbf jobid+opcode').read()], [share('a', 'close', 7)])
+    const { rules, remarks } = compile([new Mds('dev', 'tbf jobid+opcode').read()], [share('a', 'close', 7)])
     expect(text(rules)).toEqual(['mds01 mdt_readpage jobid={a}&opcode={mds_close} 7'])
-    expect(said).toEqual([])
+    expect(remarks).toEqual([])
   })
 
   it('a class under tbf jobid: one rule on each service, cut by use, never above the limit', () => {
     const mds = new Mds('2.15', 'tbf jobid')
     const first = compile([mds.read({ a: { open: 60, close: 60, getattr: 60 } })], [share('a', 'meta_op', 100)])
     expect(text(first.rules)).toEqual(['mds01 mdt jobid={a} 67', 'mds01 mdt_readpage jobid={a} 33'])
-    expect(first.said).toEqual([])
+    expect(first.remarks).toEqual([])
   })
 
-  it('a class where rules name opcodes: one rule each, because each opcode of a job is a class of its own', () => {
+  it('a class where rules name opcodes: one rule each, because each opcode of a job is a separate class', () => {
     const { rules } = compile(
       [new Mds('dev', 'tbf jobid+opcode').read({ a: { open: 90, close: 45 } })],
       [share('a', 'meta_op', 200)],
@@ -133,23 +133,23 @@ describe('policies as rules', () => {
   })
 
   it('each CPT takes the whole rate, so rules carry a part; that is said', () => {
-    const { rules, said } = compile(
+    const { rules, remarks } = compile(
       [new Mds('dev', 'tbf jobid+opcode', { cpts: 4 }).read()],
       [share('a', 'close', 100)],
     )
     expect([rules[0]?.rate, rules[0]?.limit]).toEqual([25, 100])
-    expect(said.at(-1)?.text).toMatch(/^rules carry 1\/4 of a rate.*\(mds01\)$/)
+    expect(remarks.at(-1)?.text).toMatch(/^rules carry 1\/4 of a rate.*\(mds01\)$/)
   })
 
-  it('generic TBF: each client is a class of its own on one CPT; unknown clients are said, not guessed', () => {
+  it('generic TBF: each client is a separate class on one CPT; unknown clients are said, not guessed', () => {
     const mds = new Mds('2.12', 'tbf', { cpts: 2 })
     expect(text(compile([mds.read()], [share('a', 'open', 100)], { clients: 5 }).rules)).toEqual([
       'mds01 mdt jobid={a}&opcode={ldlm_enqueue} 20',
     ])
     const unknown = compile([mds.read()], [share('a', 'open', 100)])
     expect(unknown.rules).toEqual([])
-    expect(unknown.said[0]?.line).toBe(line)
-    expect(unknown.said[0]?.text).toContain('the number of its clients is unknown')
+    expect(unknown.remarks[0]?.line).toBe(line)
+    expect(unknown.remarks[0]?.text).toContain('the number of its clients is unknown')
   })
 
   it.each([
@@ -158,20 +158,20 @@ describe('policies as rules', () => {
     ['tbf nid', 'rules of tbf nid cannot name a job', '2.15'],
     ['fifo', 'TBF does not run there', 'dev'],
   ] as const)('%s: an operation is not limited, and the line reports why', (policy, why, release) => {
-    const { rules, said } = compile([new Mds(release, policy).read()], [share('a', 'open', 100)])
+    const { rules, remarks } = compile([new Mds(release, policy).read()], [share('a', 'open', 100)])
     expect(rules).toEqual([])
-    expect(said[0]?.line).toBe(line)
-    expect(`${said[0]?.text} (`).toContain(why)
+    expect(remarks[0]?.line).toBe(line)
+    expect(`${remarks[0]?.text} (`).toContain(why)
   })
 
   it('several operations on one opcode: the smallest rate applies to all of them', () => {
-    const { rules, said } = compile(
+    const { rules, remarks } = compile(
       [new Mds('2.17', 'tbf jobid+opcode').read()],
       [share('a', 'rename', 50), share('a', 'mkdir', 10)],
     )
     expect(text(rules)).toEqual(['mds01 mdt jobid={a}&opcode={mds_reint} 10'])
     expect(rules[0]?.scopes).toEqual(['rename', 'mkdir'])
-    expect(said.map((s) => s.text)).toContain(
+    expect(remarks.map((s) => s.text)).toContain(
       'rename, mkdir of a share mds_reint: the smallest rate, 10 op/s, applies to all of them together',
     )
   })
@@ -199,12 +199,12 @@ describe('policies as rules', () => {
   })
 
   it('limits below what rules can express are reported with the resulting rate', () => {
-    const { rules, said } = compile(
+    const { rules, remarks } = compile(
       [new Mds('dev', 'tbf jobid+opcode', { cpts: 2 }).read()],
       [share('a', 'meta_op', 5)],
     )
     expect(rules.every((r) => r.rate === 1)).toBe(true)
-    expect(said[0]?.text).toBe(
+    expect(remarks[0]?.text).toBe(
       'meta_op of a cannot be limited to 5 op/s: its rules cannot go below 18, 1 RPC/s for each class',
     )
   })
@@ -212,30 +212,30 @@ describe('policies as rules', () => {
   it.each(['read', 'data_op', 'mmap', 'foreground', 'file_mod_op', 'ext_attr_op', 'total'] as const)(
     '%s: what no rule of an MDS holds of it is said with its line',
     (scope) => {
-      const { rules, said } = compile([new Mds('dev', 'tbf jobid+opcode').read()], [share('a', scope, 50)])
-      expect(said.map((s) => s.line)).toContain(line)
-      expect(said.map((s) => s.text)).toContain(`${scope}: ${MDS_SCOPES[scope].not}`)
+      const { rules, remarks } = compile([new Mds('dev', 'tbf jobid+opcode').read()], [share('a', scope, 50)])
+      expect(remarks.map((s) => s.line)).toContain(line)
+      expect(remarks.map((s) => s.text)).toContain(`${scope}: ${MDS_SCOPES[scope].not}`)
       expect(rules.length > 0).toBe(MDS_SCOPES[scope].opcodes.length > 0)
     },
   )
 
   it('exploit: a job id cannot end its condition, name others, or fill the list', () => {
     for (const job of ['*', 'a} rate=1', 'a,b', "a'b", 'a b', 'x'.repeat(32), 'a&opcode={x}', '']) {
-      const { rules, said } = compile([new Mds('dev', 'tbf jobid+opcode').read()], [share(job, 'open', 50)])
+      const { rules, remarks } = compile([new Mds('dev', 'tbf jobid+opcode').read()], [share(job, 'open', 50)])
       expect(rules, job).toEqual([])
-      expect(said, job).toHaveLength(1)
+      expect(remarks, job).toHaveLength(1)
     }
     const many = Array.from({ length: 1_200 }, (_, i) => share(`j${i}`, 'close', 5))
-    const { rules, said } = compile([new Mds('dev', 'tbf jobid+opcode').read()], many)
+    const { rules, remarks } = compile([new Mds('dev', 'tbf jobid+opcode').read()], many)
     expect(rules).toHaveLength(1_000)
-    expect(said.filter((s) => s.text.includes('takes 1000 rules'))).toHaveLength(200)
+    expect(remarks.filter((s) => s.text.includes('takes 1000 rules'))).toHaveLength(200)
   })
 
   it('on real servers no rule is below the floor, and a policy that asks for less says so', () => {
     const one = [share('a', 'open', 2)]
-    const { rules, said } = compile([new Mds('dev', 'tbf jobid+opcode').read()], one, { fences: LIVE_FENCES })
+    const { rules, remarks } = compile([new Mds('dev', 'tbf jobid+opcode').read()], one, { fences: LIVE_FENCES })
     expect(rules.map((r) => r.rate)).toEqual([5])
-    expect(said.map((s) => s.text)).toContain(
+    expect(remarks.map((s) => s.text)).toContain(
       'open of a cannot be limited to 2 op/s: its rules cannot go below 5, 5 RPC/s for each class',
     )
     const all = compile([new Mds('dev', 'tbf jobid+opcode').read()], [share('a', 'meta_op', 60)], {
@@ -250,10 +250,10 @@ describe('policies as rules', () => {
     const wanted = [share('a', 'open', 10)]
     const seen: number[] = []
     for (let i = 0; i < 7; i++) {
-      const { rules, said } = compile([mds.read({ a: { open: 400 } })], wanted, { fences: LIVE_FENCES })
+      const { rules, remarks } = compile([mds.read({ a: { open: 400 } })], wanted, { fences: LIVE_FENCES })
       mds.write(rules)
       seen.push(rules[0]!.rate)
-      expect(said.some((s) => s.text.startsWith('a is above its rate'))).toBe(rules[0]!.rate > 10)
+      expect(remarks.some((s) => s.text.startsWith('a is above its rate'))).toBe(rules[0]!.rate > 10)
     }
     expect(seen).toEqual([200, 100, 50, 25, 13, 10, 10])
     const more = [share('a', 'open', 500)]
@@ -266,13 +266,15 @@ describe('policies as rules', () => {
   })
 
   it('a job of the system gets no rule, and its policy says so', () => {
-    const { rules, said } = compile(
+    const { rules, remarks } = compile(
       [new Mds('dev', 'tbf jobid').read()],
       [share('rsync.0', 'meta_op', 40), share('cp.500', 'meta_op', 40)],
       { exempt: 'rsync.0' },
     )
     expect(new Set(rules.map((r) => r.job))).toEqual(new Set(['cp.500']))
-    expect(said.map((s) => s.text)).toContain("rsync.0 is not limited: it is root's, or its id does not exclude that")
+    expect(remarks.map((s) => s.text)).toContain(
+      "rsync.0 is not limited: it is root's, or its id does not exclude that",
+    )
   })
 
   it('a foreign rule that precedes those of Sluice is named', () => {
@@ -280,7 +282,7 @@ describe('policies as rules', () => {
     const shares = [share('4690.x', 'open', 50)]
     mds.write(compile([mds.read()], shares).rules)
     mds.services.mdt.writeRule('reg start night jobid={4690.*} rate=900')
-    expect(compile([mds.read()], shares).said.map((s) => s.text)).toContain(
+    expect(compile([mds.read()], shares).remarks.map((s) => s.text)).toContain(
       "rule night precedes Sluice's and takes RPCs of 4690.x (mdt of mds01)",
     )
   })
@@ -343,7 +345,7 @@ describe('any policies, on every release and type', () => {
               lines: [i + 1],
             }))
             for (const counts of [a, b]) {
-              const { rules, said } = compile([mds.read({ a: counts, 'b.c': counts })], given, {
+              const { rules, remarks } = compile([mds.read({ a: counts, 'b.c': counts })], given, {
                 clients,
                 isSteady: counts === b,
               })
@@ -355,10 +357,10 @@ describe('any policies, on every release and type', () => {
                 )
               }
               for (const { job, scope, allocated, lines } of given) {
-                const mine = rules.filter((r) => r.job === job && isOf(r, scope))
-                const least = mine.reduce((n, r) => n + r.limit / r.rate, 0)
-                expect(mine.reduce((n, r) => n + r.limit, 0)).toBeLessThanOrEqual(Math.max(allocated!, least) + 1e-3)
-                if (mine.length === 0) expect(said.some((u) => u.line === lines[0])).toBe(true)
+                const ofJob = rules.filter((r) => r.job === job && isOf(r, scope))
+                const least = ofJob.reduce((n, r) => n + r.limit / r.rate, 0)
+                expect(ofJob.reduce((n, r) => n + r.limit, 0)).toBeLessThanOrEqual(Math.max(allocated!, least) + 1e-3)
+                if (ofJob.length === 0) expect(remarks.some((u) => u.line === lines[0])).toBe(true)
               }
             }
           },

@@ -16,7 +16,7 @@ import { Binder } from '../../control/binding.ts'
 import { isControllerRule } from '../../controllers/registry.ts'
 import { headOf, typeOn, writtenRules } from '../../control/server-rules.ts'
 import type { RuleLine } from '../../lustre/nrs-tbf-rule.ts'
-import { heldWith, MDS_SCOPES, rpcOf, type MdsService } from './operations.ts'
+import { sharedOperations, MDS_SCOPES, rpcOf, type MdsService } from './operations.ts'
 import type { Remarks } from './remarks.ts'
 import { opcodePolicy } from './service-rules.ts'
 import type { JobShare } from './shares.ts'
@@ -39,28 +39,28 @@ export interface Place {
  *
  * Two bounds keep a place from starving: one that did nothing keeps its least part, and one that ran at its limit
  * counts with at least a quarter of an equal share, because its real demand is not known. Source: spec/padll 5 [R]; the
- * bounds are Sluice's: the sheet's `max(1, use)` alone would start a place at 1 op/s and let it only double each cycle.
+ * bounds are Sluice's: `max(1, use)` of the source would start a place at 1 op/s and let it only double each cycle.
  *
  * @param rate  op/s, >= 0.
- * @returns     op/s, one a place; the sum is the rate, or the sum of the caps where that is less.
+ * @returns     op/s of each place; the sum is the rate, or the sum of the caps if that is less.
  */
 export function cutByUse(rate: number, places: readonly Place[]): number[] {
   const fair = rate / Math.max(1, places.length)
   const weights = places.map((p) => Math.max(p.used, p.isAtLimit ? fair / 4 : 0, p.leastPart * rate, 1e-9))
   const shares = places.map(() => 0)
   let open = places.map((_, i) => i)
-  let left = rate
+  let remaining = rate
   // A place that reaches its cap leaves the rest to the others.
-  while (open.length > 0 && left > 0) {
+  while (open.length > 0 && remaining > 0) {
     const sum = open.reduce((n, i) => n + weights[i]!, 0)
-    const full = open.filter((i) => (left * weights[i]!) / sum >= places[i]!.cap)
+    const full = open.filter((i) => (remaining * weights[i]!) / sum >= places[i]!.cap)
     if (full.length === 0) {
-      for (const i of open) shares[i] = (left * weights[i]!) / sum
+      for (const i of open) shares[i] = (remaining * weights[i]!) / sum
       break
     }
     for (const i of full) {
       shares[i] = places[i]!.cap
-      left -= places[i]!.cap
+      remaining -= places[i]!.cap
     }
     open = open.filter((i) => !full.includes(i))
   }
@@ -71,7 +71,7 @@ export function cutByUse(rate: number, places: readonly Place[]): number[] {
 interface RatedPlace {
   /** op/s, from `cutByUse`. */
   readonly share: number
-  /** CPTs; clients if a class is one job on one client; and several opcodes of one rule. >= 1. */
+  /** Number of CPTs, or of clients if each client of a job is a separate class; times the opcodes of the rule; >= 1. */
   readonly classes: number
   /** Upper bound of all its classes together, op/s; Infinity for none. */
   readonly cap: number
@@ -86,25 +86,25 @@ interface RatedPlace {
  * @param least  least rate of a rule, RPC/s, whole, >= 1.
  * @returns      RPC/s per class, whole, >= least; `sum(rate * classes) <= sum(share)` unless the least rates alone are more.
  */
-export function wholeRates(places: readonly RatedPlace[], most: number, least = 1): number[] {
+export function roundRates(places: readonly RatedPlace[], most: number, least = 1): number[] {
   const rates = places.map((p) => Math.min(most, Math.max(least, Math.floor(p.share / p.classes + 1e-9))))
   const sum = places.reduce((n, p) => n + p.share, 0) + 1e-6
-  let left = sum - places.reduce((n, p, i) => n + rates[i]! * p.classes, 0)
-  while (left < 0) {
+  let remaining = sum - places.reduce((n, p, i) => n + rates[i]! * p.classes, 0)
+  while (remaining < 0) {
     const i = largest(places, (p, k) => (rates[k]! > least ? rates[k]! * p.classes : -1))
     if (i === undefined) return rates
     const { classes } = places[i]!
-    const step = Math.min(rates[i]! - least, Math.max(1, Math.ceil(-left / classes / places.length)))
+    const step = Math.min(rates[i]! - least, Math.max(1, Math.ceil(-remaining / classes / places.length)))
     rates[i] = rates[i]! - step
-    left += step * classes
+    remaining += step * classes
   }
   for (let n = 0; n < places.length; n++) {
     const canGrow = (p: RatedPlace, k: number): boolean =>
-      rates[k]! < most && p.classes <= left && (rates[k]! + 1) * p.classes <= p.cap
+      rates[k]! < most && p.classes <= remaining && (rates[k]! + 1) * p.classes <= p.cap
     const i = largest(places, (p, k) => (canGrow(p, k) ? Math.max(0, p.share - rates[k]! * p.classes) : -1))
     if (i === undefined) break
     rates[i] = rates[i]! + 1
-    left -= places[i]!.classes
+    remaining -= places[i]!.classes
   }
   return rates
 }
@@ -205,21 +205,21 @@ export function compileRules(input: CompileInput, remarks: Remarks): CompiledRul
   const out: CompiledRule[] = []
   for (const { scope, lines } of input.shares) {
     const { not } = MDS_SCOPES[scope]
-    if (not !== '') remarks.say(lines, `${scope}: ${not}`)
+    if (not !== '') remarks.add(lines, `${scope}: ${not}`)
   }
   for (const [job, shares] of byJob(input.shares)) {
     const lines = [...new Set(shares.flatMap((s) => s.lines))]
     if (!isMatchable(job)) {
-      remarks.say(lines, `no rule can name ${job}: its id is too long or contains characters that rules cannot quote`)
+      remarks.add(lines, `no rule can match ${job}: its id is too long or contains characters that rules cannot quote`)
       continue
     }
     if (input.isExempt(job)) {
-      remarks.say(lines, `${job} is not limited: it is root's, or its id does not exclude that`)
+      remarks.add(lines, `${job} is not limited: it is root's, or its id does not exclude that`)
       continue
     }
     const isFull = input.servers.every(({ host }) => (count.get(host) ?? 0) >= rulesMax)
     if (isFull && input.servers.length > 0) {
-      remarks.say(lines, `${job} is not limited: a server takes ${rulesMax} rules of Sluice`)
+      remarks.add(lines, `${job} is not limited: a server takes ${rulesMax} rules of Sluice`)
       continue
     }
     const spots = spotsOfJob(job, shares, places, input, remarks)
@@ -227,13 +227,13 @@ export function compileRules(input: CompileInput, remarks: Remarks): CompiledRul
     for (const rule of rules) {
       const n = (count.get(rule.host) ?? 0) + 1
       if (n > rulesMax) {
-        remarks.say(lines, `${job} is not limited: a server takes ${rulesMax} rules of Sluice`, rule.host)
+        remarks.add(lines, `${job} is not limited: a server takes ${rulesMax} rules of Sluice`, rule.host)
         continue
       }
       count.set(rule.host, n)
       const other = before(rule)
       if (other !== undefined) {
-        remarks.say(
+        remarks.add(
           lines,
           `rule ${other} precedes Sluice's and takes RPCs of ${job}`,
           `${rule.service} of ${rule.host}`,
@@ -242,7 +242,7 @@ export function compileRules(input: CompileInput, remarks: Remarks): CompiledRul
       out.push(rule)
     }
   }
-  sayCpts(out, places, remarks)
+  remarkCpts(out, places, remarks)
   return out
 }
 
@@ -271,17 +271,17 @@ function spotsOfJob(
 ): Spot[] {
   const spots = new Map<string, Spot>()
   for (const { scope, lines } of shares) {
-    const { opcodes, isWhole } = MDS_SCOPES[scope]
+    const { opcodes, coversAll } = MDS_SCOPES[scope]
     for (const place of places) {
       const { server, service, support } = place
       if (!opcodes.some((o) => rpcOf(o)?.service === service)) continue
       const where = `${service} of ${server.host}`
       const found = spotsOf(place, job, clientsOf(job))
       if (typeof found === 'string') {
-        remarks.say(lines, `${scope} of ${job} is not limited: ${found}`, where)
-      } else if (!isWhole && support.kind === 'rules' && !support.hasOpcode) {
+        remarks.add(lines, `${scope} of ${job} is not limited: ${found}`, where)
+      } else if (!coversAll && support.kind === 'rules' && !support.hasOpcode) {
         const needed = opcodePolicy(server.profile)
-        remarks.say(
+        remarks.add(
           lines,
           `${scope} of ${job} is not limited: only rules with opcodes can do so, which need ${needed}`,
           where,
@@ -306,17 +306,17 @@ function compileJob(
   const total = (of: readonly Spot[], rate: (s: Spot) => number): number =>
     of.reduce((n, s) => n + rate(s) * s.classes, 0)
   const limits = shares.map(({ scope, allocated, lines }) => {
-    const mine = spots.filter((s) => isOf(s, scope))
+    const covered = spots.filter((s) => isOf(s, scope))
     // Rates on servers that cannot be changed now are already spent.
     const held = total(
-      mine.filter((s) => s.isHeld),
+      covered.filter((s) => s.isHeld),
       (s) => s.present ?? 0,
     )
     return {
       scope,
       lines,
       allocated: allocated ?? 0,
-      free: mine.filter((s) => !s.isHeld),
+      free: covered.filter((s) => !s.isHeld),
       rate: Math.max(0, (allocated ?? 0) - held),
     }
   })
@@ -330,23 +330,23 @@ function compileJob(
       free.map((s) => ({ ...s, cap: caps.get(s) ?? Infinity })),
     )
     const most = Math.min(...free.map((s) => s.rateMax), Infinity)
-    const whole = wholeRates(
+    const rounded = roundRates(
       free.map((s, i) => ({ share: cut[i]!, classes: s.classes, cap: caps.get(s) ?? Infinity })),
       most,
       fences.floorRate,
     )
     free.forEach((s, i) => {
-      rates.set(s, whole[i]!)
-      caps.set(s, whole[i]! * s.classes)
+      rates.set(s, rounded[i]!)
+      caps.set(s, rounded[i]! * s.classes)
     })
     const least = total(free, () => fences.floorRate)
     if (least > rate + 1e-6 && free.length > 0) {
       const text = `${scope} of ${job} cannot be limited to ${figure(allocated)} op/s: its rules cannot go below ${least}, ${fences.floorRate} RPC/s for each class`
-      remarks.say(lines, text)
+      remarks.add(lines, text)
     }
-    sayShared(job, scope, lines, free, remarks)
+    remarkShared(job, scope, lines, free, remarks)
   }
-  saySmaller(job, shares, spots, remarks)
+  remarkSmallest(job, shares, spots, remarks)
   const settled = isSteady ? settle(rates, limits) : rates
   let isSlowed = false
   const rules = spots.flatMap((s): CompiledRule[] => {
@@ -374,7 +374,7 @@ function compileJob(
   if (isSlowed) {
     const lines = [...new Set(shares.flatMap((s) => s.lines))]
     const part = Math.round(fences.fall * 100)
-    remarks.say(
+    remarks.add(
       lines,
       `${job} is above its rate: a rule keeps ${part} % of its rate, or of what was served, at each step`,
     )
@@ -392,11 +392,11 @@ function settle(
 ): ReadonlyMap<Spot, number> {
   const isNear = (s: Spot, rate: number): boolean =>
     s.present !== undefined && Math.abs(rate - s.present) <= Math.max(1, DEADBAND * s.present)
-  const kept = new Map([...rates].map(([s, rate]) => [s, isNear(s, rate) ? s.present! : rate]))
+  const damped = new Map([...rates].map(([s, rate]) => [s, isNear(s, rate) ? s.present! : rate]))
   const sums = (of: ReadonlyMap<Spot, number>, free: readonly Spot[]): number =>
     free.reduce((n, s) => n + of.get(s)! * s.classes, 0)
-  const holds = limits.every((l) => sums(kept, l.free) <= Math.max(l.rate, sums(rates, l.free)) + 1e-6)
-  if (holds) return kept
+  const holds = limits.every((l) => sums(damped, l.free) <= Math.max(l.rate, sums(rates, l.free)) + 1e-6)
+  if (holds) return damped
   return new Map([...rates].map(([s, rate]) => [s, isNear(s, rate) ? Math.min(rate, s.present!) : rate]))
 }
 
@@ -406,23 +406,31 @@ function operationsOf({ opcodes, service }: Spot): string {
 }
 
 /** Reports operations that share RPCs with those of a policy. */
-function sayShared(job: string, scope: Scope, lines: readonly number[], free: readonly Spot[], remarks: Remarks): void {
-  const others = heldWith(scope)
-  if (others.length === 0 || !free.some((s) => s.opcodes.length > 0)) return
+function remarkShared(
+  job: string,
+  scope: Scope,
+  lines: readonly number[],
+  free: readonly Spot[],
+  remarks: Remarks,
+): void {
+  const alsoLimitedBy = sharedOperations(scope)
+  if (alsoLimitedBy.length === 0 || !free.some((s) => s.opcodes.length > 0)) return
   const by = MDS_SCOPES[scope].opcodes.join(' and ')
-  remarks.say(lines, `${scope} of ${job} is sent as ${by}, which also limits ${others.join(', ')}`)
+  remarks.add(lines, `${scope} of ${job} is sent as ${by}, which also limits ${alsoLimitedBy.join(', ')}`)
 }
 
 /** Reports policies on the same RPCs: the smaller rate applies to all of them. */
-function saySmaller(job: string, shares: readonly JobShare[], spots: readonly Spot[], remarks: Remarks): void {
+function remarkSmallest(job: string, shares: readonly JobShare[], spots: readonly Spot[], remarks: Remarks): void {
   const opcodes = new Set(spots.flatMap((s) => s.opcodes))
   for (const opcode of opcodes) {
-    const mine = shares.filter(({ scope }) => !MDS_SCOPES[scope].isWhole && MDS_SCOPES[scope].opcodes.includes(opcode))
-    if (mine.length < 2) continue
-    const names = mine.map((s) => s.scope).join(', ')
-    const least = Math.min(...mine.map((s) => s.allocated ?? Infinity))
-    const lines = [...new Set(mine.flatMap((s) => s.lines))]
-    remarks.say(
+    const sharing = shares.filter(
+      ({ scope }) => !MDS_SCOPES[scope].coversAll && MDS_SCOPES[scope].opcodes.includes(opcode),
+    )
+    if (sharing.length < 2) continue
+    const names = sharing.map((s) => s.scope).join(', ')
+    const least = Math.min(...sharing.map((s) => s.allocated ?? Infinity))
+    const lines = [...new Set(sharing.flatMap((s) => s.lines))]
+    remarks.add(
       lines,
       `${names} of ${job} share ${opcode}: the smallest rate, ${figure(least)} op/s, applies to all of them together`,
     )
@@ -430,11 +438,11 @@ function saySmaller(job: string, shares: readonly JobShare[], spots: readonly Sp
 }
 
 /** Reports that every CPT has the whole rate of a rule, so rules carry a part of it. */
-function sayCpts(rules: readonly CompiledRule[], places: readonly ServicePlace[], remarks: Remarks): void {
+function remarkCpts(rules: readonly CompiledRule[], places: readonly ServicePlace[], remarks: Remarks): void {
   const hosts = new Set(rules.map((r) => r.host))
   for (const { server, support } of places) {
     if (support.kind === 'none' || support.isPerClient || support.cpts === 1 || !hosts.has(server.host)) continue
-    remarks.say(
+    remarks.add(
       [0],
       `rules carry 1/${support.cpts} of a rate, because each of ${support.cpts} CPTs applies it; a job with all its clients on one CPT gets no more`,
       server.host,

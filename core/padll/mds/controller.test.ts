@@ -85,12 +85,12 @@ describe('what jobs are given', () => {
     const m1 = server({ a: 100, b: 400, c: 200 })
     const m2 = server({ a: 200 }, 'mds02')
     rates(c, 1, [m1, m2])
-    const whole = rates(c, 2, [m1, m2]).of
+    const full = rates(c, 2, [m1, m2]).of
     const partly = rates(c, 3, [m1, server(undefined, 'mds02')])
-    expect(partly.of).toEqual(whole)
+    expect(partly.of).toEqual(full)
     expect(partly.decision.shares.map((s) => s.measured)).toEqual([null, null, null])
     // Idle for longer than IDLE_NS, it no longer counts.
-    expect(rates(c, 4, [m1]).of['a']).toBeLessThan(whole['a']!)
+    expect(rates(c, 4, [m1]).of['a']).toBeLessThan(full['a']!)
   })
 
   it('settings that give no rates keep the ones before, and say so', () => {

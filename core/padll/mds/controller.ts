@@ -61,7 +61,7 @@ export class MetadataController {
   readonly #present = new Set<string>()
   #shares: readonly JobShare[] = []
   /** Inputs of the last cycle's rates: while they stay the same, small differences are not written. */
-  #asked = ''
+  #lastInputs = ''
 
   readonly #fences: Fences
 
@@ -85,20 +85,20 @@ export class MetadataController {
     const named = new Set(policies.map((p) => p.job))
     const { joined, left } = this.#meet(nowNs, named)
     const news = new Set(joined)
-    const isWhole = servers.every((s) => s.jobs !== undefined)
+    const isComplete = servers.every((s) => s.jobs !== undefined)
     const usage = (job: string, scope: Scope): number | null => (news.has(job) ? null : this.#usage(job, scope))
     const shared = sharesOf(policies, this.#settings, { usage, isActive: (job) => this.#present.has(job) })
     if (shared.failures.length === 0) this.#shares = shared.shares
-    const asked = JSON.stringify([policies, [...this.#settings.limits], this.#settings.algorithm])
-    const isSteady = asked === this.#asked
-    this.#asked = asked
+    const inputs = JSON.stringify([policies, [...this.#settings.limits], this.#settings.algorithm])
+    const isSteady = inputs === this.#lastInputs
+    this.#lastInputs = inputs
     const remarks = new Remarks()
-    for (const { line, text } of shared.unexpressed) remarks.say([line], text)
+    for (const { line, text } of shared.unexpressed) remarks.add([line], text)
     const input = { servers, shares: this.#shares, clientsOf, isSteady, fences: this.#fences, isExempt }
     const rules = compileRules(input, remarks)
     const shares = this.#shares.map((s) => ({
       ...s,
-      measured: isWhole ? usage(s.job, s.scope) : null,
+      measured: isComplete ? usage(s.job, s.scope) : null,
       isActive: this.#present.has(s.job),
     }))
     const { lines: unexpressed } = remarks

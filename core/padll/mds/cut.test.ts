@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutByUse, wholeRates, type Place } from './compile.ts'
+import { cutByUse, roundRates, type Place } from './compile.ts'
 
 const place = (used: number, more: Partial<Place> = {}): Place => ({
   used,
@@ -73,7 +73,7 @@ describe('one rate over several places', () => {
         (rate, of, classes) => {
           const shares = cutByUse(rate, of)
           const rated = shares.map((share, i) => ({ share, classes: classes[i]!, cap: of[i]!.cap }))
-          const rates = wholeRates(rated, 999_999)
+          const rates = roundRates(rated, 999_999)
           const total = sum(rates.map((r, i) => r * classes[i]!))
           const least = sum(rated.map((p) => p.classes))
           expect(total).toBeLessThanOrEqual(Math.max(sum(shares), least) + 1e-3)
@@ -89,6 +89,6 @@ describe('one rate over several places', () => {
   })
 
   it('a server takes no rate above its largest', () => {
-    expect(wholeRates([{ share: 1e6, classes: 1, cap: Infinity }], 65_534)).toEqual([65_534])
+    expect(roundRates([{ share: 1e6, classes: 1, cap: Infinity }], 65_534)).toEqual([65_534])
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { METADATA_RPCS, type MetadataOperation } from '../../emulator/operations.ts'
 import { RPC_OPCODES, UNSAFE_OPCODE } from '../../tbf/rpc-opcodes.ts'
 import { isScope, OPERATION_CONTEXTS, OPERATION_TYPES } from '../vocabulary.ts'
-import { countOfScope, heldWith, MDS_RPCS, MDS_SCOPES, rpcOf } from './operations.ts'
+import { countOfScope, sharedOperations, MDS_RPCS, MDS_SCOPES, rpcOf } from './operations.ts'
 
 const counts = (of: Record<string, number>): ReadonlyMap<string, number> => new Map(Object.entries(of))
 
@@ -42,11 +42,11 @@ describe('operations on a metadata server', () => {
   })
 
   it('an open is held with stat, mkdir with all that mds_reint carries, close alone', () => {
-    expect(heldWith('open')).toEqual(['stat'])
-    expect(heldWith('close')).toEqual([])
-    expect(heldWith('mkdir')).toEqual(
+    expect(sharedOperations('open')).toEqual(['stat'])
+    expect(sharedOperations('close')).toEqual([])
+    expect(sharedOperations('mkdir')).toEqual(
       expect.arrayContaining(['rename', 'unlink', 'setattr', 'setxattr', 'rmdir', 'mknod', 'link']),
     )
-    expect(heldWith('meta_op')).toEqual([])
+    expect(sharedOperations('meta_op')).toEqual([])
   })
 })

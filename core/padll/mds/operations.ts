@@ -5,7 +5,7 @@
  * Source: measured in B5 and part 2, 9: open and create are `ldlm_enqueue`; close runs on `mdt_readpage`; mkdir,
  * unlink, rename and setattr are `mds_reint`, create is not. The counters and rows that changed in the same runs show
  * that stat is `ldlm_enqueue`, rmdir is `mds_reint`, readdir and getxattr run on `mdt_readpage`, and statfs and sync are
- * RPCs of their own on `mdt`. Not measured, but inferred from the names of the RPCs (spec/lustre 1.2, 4.2): link, mknod,
+ * separate RPCs on `mdt`. Not measured, but inferred from the names of the RPCs (spec/lustre 1.2, 4.2): link, mknod,
  * setxattr and migrate are `mds_reint`, and listxattr is `mds_getxattr`.
  */
 import type { Scope } from '../vocabulary.ts'
@@ -69,7 +69,7 @@ export interface MdsScope {
   /** Counters that measure it; `all` for every metadata operation. */
   readonly counters: readonly string[] | 'all'
   /** True if the scope covers every metadata operation: a rule then needs no opcodes. */
-  readonly isWhole: boolean
+  readonly coversAll: boolean
   /** Operations of the scope that no rule limits, for display. */
   readonly not: string
 }
@@ -77,14 +77,14 @@ export interface MdsScope {
 const one = (opcode: string, counter: string, not = ''): MdsScope => ({
   opcodes: [opcode],
   counters: [counter],
-  isWhole: false,
+  coversAll: false,
   not,
 })
-const none = (not: string): MdsScope => ({ opcodes: [], counters: [], isWhole: false, not })
-const whole = (not: string): MdsScope => ({
+const none = (not: string): MdsScope => ({ opcodes: [], counters: [], coversAll: false, not })
+const everything = (not: string): MdsScope => ({
   opcodes: MDS_RPCS.map((r) => r.opcode),
   counters: 'all',
-  isWhole: true,
+  coversAll: true,
   not,
 })
 
@@ -122,11 +122,11 @@ export const MDS_SCOPES: Readonly<Record<Scope, MdsScope>> = {
   setxattr: one('mds_reint', 'setxattr'),
   getxattr: one('mds_getxattr', 'getxattr'),
   listxattr: one('mds_getxattr', 'getxattr'),
-  meta_op: whole(''),
-  metadata: whole(''),
-  total: whole('its data part goes to OSTs and is not visible to rules of an MDS'),
-  dir_op: { opcodes: ['mds_reint'], counters: ['mkdir', 'mknod', 'rmdir'], isWhole: false, not: '' },
-  ext_attr_op: one('mds_getxattr', 'getxattr', 'setxattr has no opcode of its own (mds_reint) and is not limited'),
+  meta_op: everything(''),
+  metadata: everything(''),
+  total: everything('its data part goes to OSTs and is not visible to rules of an MDS'),
+  dir_op: { opcodes: ['mds_reint'], counters: ['mkdir', 'mknod', 'rmdir'], coversAll: false, not: '' },
+  ext_attr_op: one('mds_getxattr', 'getxattr', 'setxattr has no separate opcode (mds_reint) and is not limited'),
   file_mod_op: none('the class contains no operation'),
   foreground: INSIDE,
   background: INSIDE,
@@ -146,11 +146,11 @@ export function countOfScope(ops: OpCounts, scope: Scope): number {
  * Operations outside the scope that its RPCs carry, too: `stat` with `open`. Empty if the scope has its opcodes to
  * itself.
  */
-export function heldWith(scope: Scope): string[] {
-  const { opcodes, isWhole } = MDS_SCOPES[scope]
-  if (isWhole) return []
-  const own = new Set(SAME[scope] ?? (scope === 'dir_op' ? ['mkdir', 'mknod', 'rmdir'] : [scope]))
-  return opcodes.flatMap((o) => rpcOf(o)?.carries ?? []).filter((word) => !own.has(word))
+export function sharedOperations(scope: Scope): string[] {
+  const { opcodes, coversAll } = MDS_SCOPES[scope]
+  if (coversAll) return []
+  const same = new Set(SAME[scope] ?? (scope === 'dir_op' ? ['mkdir', 'mknod', 'rmdir'] : [scope]))
+  return opcodes.flatMap((o) => rpcOf(o)?.carries ?? []).filter((word) => !same.has(word))
 }
 
 /** Scopes whose operations have other names. */

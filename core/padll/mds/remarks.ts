@@ -12,7 +12,7 @@ export class Remarks {
   #more = 0
 
   /** @param lines  lines of the policies concerned; 0 for none. */
-  say(lines: readonly number[], text: string, host = ''): void {
+  add(lines: readonly number[], text: string, host = ''): void {
     for (const line of lines) {
       const key = `${line}\u0000${text}`
       let place = this.#places.get(key)

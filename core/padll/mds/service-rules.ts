@@ -23,9 +23,9 @@ export type RuleSupport =
   | { readonly kind: 'none'; readonly why: string }
   | {
       readonly kind: 'rules'
-      /** True if rules can name opcodes; then every opcode of a job is a class of its own. */
+      /** True if rules can name opcodes; then every opcode of a job is a separate class. */
       readonly hasOpcode: boolean
-      /** True if every client of a job is a class of its own. */
+      /** True if every client of a job is a separate class. */
       readonly isPerClient: boolean
       readonly cpts: number
       /** Largest rate, RPC/s. */
@@ -60,10 +60,10 @@ export const OPCODE_GROUPS: Readonly<Record<MdsService, readonly (readonly MdsRp
 }
 
 function groups(service: MdsService): MdsRpc[][] {
-  const mine = MDS_RPCS.filter((r) => r.service === service)
-  const counted = mine.filter((r) => r.counters.length > 0).map((r) => [r])
-  const others = mine.filter((r) => r.counters.length === 0)
-  return others.length > 0 ? [...counted, others] : counted
+  const rpcs = MDS_RPCS.filter((r) => r.service === service)
+  const counted = rpcs.filter((r) => r.counters.length > 0).map((r) => [r])
+  const uncounted = rpcs.filter((r) => r.counters.length === 0)
+  return uncounted.length > 0 ? [...counted, uncounted] : counted
 }
 
 /** True if job_stats of a release counts any of these RPCs: only the development line counts readdir. */

@@ -82,8 +82,8 @@ function presentOf(rules: readonly RuleLine[]): ServicePlace['present'] {
 
 /** True if a limit of a scope covers the spot. */
 export function isOf({ opcodes }: Pick<Spot, 'opcodes'>, scope: Scope): boolean {
-  const { isWhole, opcodes: wanted } = MDS_SCOPES[scope]
-  return opcodes.length === 0 ? isWhole : opcodes.some((o) => wanted.includes(o))
+  const { coversAll, opcodes: wanted } = MDS_SCOPES[scope]
+  return opcodes.length === 0 ? coversAll : opcodes.some((o) => wanted.includes(o))
 }
 
 /**
@@ -96,7 +96,7 @@ export function spotsOf(place: ServicePlace, job: string, clients: number | unde
   const { server, service, support, present } = place
   if (support.kind === 'none') return support.why
   if (support.isPerClient && clients === undefined) {
-    return 'each client of a job is a class of its own there, and the number of its clients is unknown'
+    return 'each client of a job is a separate class there, and the number of its clients is unknown'
   }
   const ops = server.jobs?.get(job) ?? NO_COUNTS
   const groups = support.hasOpcode ? OPCODE_GROUPS[service] : [MDS_RPCS.filter((r) => r.service === service)]
@@ -117,7 +117,7 @@ export function spotsOf(place: ServicePlace, job: string, clients: number | unde
       classes: Math.max(perOpcode, known?.classes ?? 0),
       rateMax: support.rateMax,
       isAtLimit: known !== undefined && used >= AT_LIMIT * known.rate * Math.max(1, known.classes),
-      leastPart: LEAST_PART[isTold(rpcs, server.profile) ? 'counted' : 'uncounted'],
+      leastPart: LEAST_PART[isUsageKnown(rpcs, server.profile) ? 'counted' : 'uncounted'],
       present: known?.rate,
       isHeld: server.jobs === undefined,
     }
@@ -125,7 +125,7 @@ export function spotsOf(place: ServicePlace, job: string, clients: number | unde
 }
 
 /** True if the use of a spot is known: counted by its release, or so rare that nothing counts it. */
-const isTold = (rpcs: readonly MdsRpc[], profile: Profile): boolean =>
+const isUsageKnown = (rpcs: readonly MdsRpc[], profile: Profile): boolean =>
   isCounted(rpcs, profile) || rpcs.every((r) => r.counters.length === 0)
 
 const NO_COUNTS: OpCounts = new Map()

@@ -43,7 +43,7 @@ class ItemReader {
 
   /** Values of a map as fields of a rule; undefined if any is not valid. */
   words(map: YAMLMap, known: readonly string[]): Map<string, string> | undefined {
-    const words = new Map<string, string>()
+    const values = new Map<string, string>()
     for (const { key, value } of map.items) {
       const name = isScalar(key) ? String(key.value) : ''
       if (!known.includes(name)) {
@@ -56,9 +56,9 @@ class ItemReader {
         this.wrong(isScalar(value) ? value : map, `${name}: "${shown(text)}" is not a single word`)
         return undefined
       }
-      words.set(name, text)
+      values.set(name, text)
     }
-    return words
+    return values
   }
 }
 
@@ -85,8 +85,8 @@ export function parseHousekeepingYaml(text: string): HousekeepingFile {
     }
     const w = reader.words(item, CHANNEL_KEYS)
     if (!w) continue
-    const of = (own: ReadonlyMap<string, string>, name: string, otherwise: string): string =>
-      own.get(name) ?? w.get(name) ?? otherwise
+    const of = (fields: ReadonlyMap<string, string>, name: string, otherwise: string): string =>
+      fields.get(name) ?? w.get(name) ?? otherwise
     const operation = of(w, 'operation', 'no_op')
     const type = of(w, 'context_type', operation === 'no_op' ? 'posix_meta' : 'posix')
     const rule = w.get('rule') ?? String(rows.length + 1)
@@ -95,13 +95,13 @@ export function parseHousekeepingYaml(text: string): HousekeepingFile {
     rows.push({ text: head, line: reader.lineOf(item) })
     const objects: unknown = item.get('objects', true)
     for (const o of isSeq(objects) ? objects.items : []) {
-      const own = isMap(o) ? reader.words(o, OBJECT_KEYS) : undefined
+      const fields = isMap(o) ? reader.words(o, OBJECT_KEYS) : undefined
       if (!isMap(o)) reader.wrong(item, 'expected an object: { object, refill_us, rate }')
-      if (!own || !isMap(o)) continue
-      const bucket = own.has('rate') ? `drl ${own.get('refill_us') ?? '10000'} ${own.get('rate')}` : 'noop 0 0'
-      const what = `${of(own, 'operation', 'no_op')} ${of(own, 'class', 'no_op')}`
-      const number = own.get('rule') ?? String(rows.length + 1)
-      const line = `${number} create_object ${channel} ${own.get('object') ?? '?'} ${own.get('context_type') ?? type} ${what} ${bucket}`
+      if (!fields || !isMap(o)) continue
+      const bucket = fields.has('rate') ? `drl ${fields.get('refill_us') ?? '10000'} ${fields.get('rate')}` : 'noop 0 0'
+      const what = `${of(fields, 'operation', 'no_op')} ${of(fields, 'class', 'no_op')}`
+      const number = fields.get('rule') ?? String(rows.length + 1)
+      const line = `${number} create_object ${channel} ${fields.get('object') ?? '?'} ${fields.get('context_type') ?? type} ${what} ${bucket}`
       rows.push({ text: line, line: reader.lineOf(o) })
     }
   }

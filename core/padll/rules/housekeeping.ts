@@ -8,7 +8,16 @@
  */
 import { CONTEXT_TYPES, type ContextType, isOperationContext, isOperationType } from '../vocabulary.ts'
 import type { OperationContext, OperationType } from '../vocabulary.ts'
-import { faultAt, ruleLines, type RuleFault, shown, wholeOf, type Word, wordCountFault, wordsOf } from './rule-fault.ts'
+import {
+  faultAt,
+  ruleLines,
+  type RuleFault,
+  shown,
+  parseInteger,
+  type Word,
+  fieldCountFault,
+  splitFields,
+} from './rule-fault.ts'
 
 export type HousekeepingRule =
   | {
@@ -36,11 +45,11 @@ export type HousekeepingRule =
 /** Channel, object, workflow and rule numbers are 32-bit on the wire. */
 export const NUMBER_MAX = 0xffff_ffff
 export const REFILL_US = { least: 100, most: 3_600_000_000 } as const
-/** Above any rate that a stage could serve: `drl 10000 1073741824` is upstream's form of unlimited. */
+/** Rate above any that a stage could serve: `drl 10000 1073741824` is upstream's form of unlimited. */
 export const HOUSEKEEPING_RATE_MAX = 2 ** 40
 
-const CHANNEL_WORDS = ['rule', 'create_channel', 'channel', 'context-type', 'workflow', 'operation', 'class'] as const
-const OBJECT_WORDS = [
+const CHANNEL_FIELDS = ['rule', 'create_channel', 'channel', 'context-type', 'workflow', 'operation', 'class'] as const
+const OBJECT_FIELDS = [
   'rule',
   'create_object',
   'channel',
@@ -56,29 +65,29 @@ const OBJECT_WORDS = [
 /** Parses one rule field by field; keeps the first fault. */
 class RuleReader {
   readonly #line: number
-  readonly #words: readonly Word[]
+  readonly #fields: readonly Word[]
   fault: RuleFault | undefined
 
-  constructor(line: number, words: readonly Word[]) {
+  constructor(line: number, fields: readonly Word[]) {
     this.#line = line
-    this.#words = words
+    this.#fields = fields
   }
 
   #wrong(index: number, message: string): void {
-    const word = this.#words[index]
+    const word = this.#fields[index]
     if (word) this.fault ??= faultAt(this.#line, word, message)
   }
 
   whole(index: number, what: string, least: number, most: number): number {
-    const text = this.#words[index]?.text ?? ''
-    const n = wholeOf(text, least, most)
+    const text = this.#fields[index]?.text ?? ''
+    const n = parseInteger(text, least, most)
     if (n === undefined)
       this.#wrong(index, `"${shown(text)}" is not a valid ${what}: expected a whole number, ${least} to ${most}`)
     return n ?? least
   }
 
   word<W extends string>(index: number, what: string, is: (text: string) => text is W, otherwise: W): W {
-    const text = this.#words[index]?.text ?? ''
+    const text = this.#fields[index]?.text ?? ''
     if (is(text)) return text
     this.#wrong(index, `"${shown(text)}" is not a valid ${what}`)
     return otherwise
@@ -88,9 +97,9 @@ class RuleReader {
 const isContextType = (text: string): text is ContextType => Object.hasOwn(CONTEXT_TYPES, text)
 const isBucket = (text: string): text is 'drl' | 'noop' => text === 'drl' || text === 'noop'
 
-function readRule(line: number, words: readonly Word[]): HousekeepingRule | RuleFault {
-  const kind = words[1]
-  if (!kind) return wordCountFault(line, words, CHANNEL_WORDS)!
+function readRule(line: number, fields: readonly Word[]): HousekeepingRule | RuleFault {
+  const kind = fields[1]
+  if (!kind) return fieldCountFault(line, fields, CHANNEL_FIELDS)!
   const isChannel = kind.text === 'create_channel'
   if (!isChannel && kind.text !== 'create_object') {
     return faultAt(
@@ -99,9 +108,9 @@ function readRule(line: number, words: readonly Word[]): HousekeepingRule | Rule
       `"${shown(kind.text)}" is not a rule of a stage: expected create_channel or create_object`,
     )
   }
-  const counted = wordCountFault(line, words, isChannel ? CHANNEL_WORDS : OBJECT_WORDS)
+  const counted = fieldCountFault(line, fields, isChannel ? CHANNEL_FIELDS : OBJECT_FIELDS)
   if (counted) return counted
-  const r = new RuleReader(line, words)
+  const r = new RuleReader(line, fields)
   const rule = r.whole(0, 'rule number', 0, NUMBER_MAX)
   const channel = r.whole(2, 'channel number', 0, NUMBER_MAX)
   let read: HousekeepingRule
@@ -139,8 +148,8 @@ export function parseHousekeeping(text: string): HousekeepingFile {
   const seen = new Map<string, number>()
   const objectLines: { readonly line: number; readonly word: Word; readonly channel: number }[] = []
   for (const { line, text: raw } of ruleLines(text, faults)) {
-    const words = wordsOf(raw)
-    const read = readRule(line, words)
+    const fields = splitFields(raw)
+    const read = readRule(line, fields)
     if ('severity' in read) {
       faults.push(read)
       continue
@@ -148,7 +157,7 @@ export function parseHousekeeping(text: string): HousekeepingFile {
     const id =
       read.kind === 'create_channel' ? `channel ${read.channel}` : `object ${read.object} of channel ${read.channel}`
     const before = seen.get(id)
-    const word = words[read.kind === 'create_channel' ? 2 : 3]
+    const word = fields[read.kind === 'create_channel' ? 2 : 3]
     if (before !== undefined && word) {
       faults.push(faultAt(line, word, `${id} already exists, in line ${before}`))
       continue
@@ -157,16 +166,16 @@ export function parseHousekeeping(text: string): HousekeepingFile {
     if (read.kind === 'create_channel') channels.push(read)
     else {
       objects.push(read)
-      if (words[2]) objectLines.push({ line, word: words[2], channel: read.channel })
+      if (fields[2]) objectLines.push({ line, word: fields[2], channel: read.channel })
     }
   }
-  const kept = objects.filter((_, i) => {
+  const valid = objects.filter((_, i) => {
     const { line, word, channel } = objectLines[i]!
     if (seen.has(`channel ${channel}`)) return true
     faults.push(faultAt(line, word, `there is no channel ${channel} in this file`))
     return false
   })
-  return { rules: [...channels, ...kept], faults: faults.sort((a, b) => a.line - b.line) }
+  return { rules: [...channels, ...valid], faults: faults.sort((a, b) => a.line - b.line) }
 }
 
 /** Formats a rule as a line of the file, without line end. */

@@ -8,12 +8,21 @@
  */
 import { isScope } from '../vocabulary.ts'
 import { jobNameFault, type Policy, POLICY_RATE_MAX, type PolicyFile, SECOND_MAX } from './policy.ts'
-import { faultAt, ruleLines, type RuleFault, shown, wholeOf, type Word, wordCountFault, wordsOf } from './rule-fault.ts'
+import {
+  faultAt,
+  ruleLines,
+  type RuleFault,
+  shown,
+  parseInteger,
+  type Word,
+  fieldCountFault,
+  splitFields,
+} from './rule-fault.ts'
 
-const WORDS = ['rule', 'second', 'job|demand', 'job-name', 'operation-or-class', 'value'] as const
+const FIELDS = ['rule', 'second', 'job|demand', 'job-name', 'operation-or-class', 'value'] as const
 const KINDS: Readonly<Record<string, Policy['kind']>> = { job: 'limit', demand: 'demand', user: 'user', mds: 'mds' }
 
-const isDead = (words: readonly Word[]): boolean => words.length === 8 && words[3]?.text === 'flow'
+const isDead = (fields: readonly Word[]): boolean => fields.length === 8 && fields[3]?.text === 'flow'
 
 /** Accepts decimals: rates are floored only when they are split over stages. */
 function valueOf(text: string): number | string {
@@ -25,21 +34,21 @@ function valueOf(text: string): number | string {
   return value
 }
 
-function readPolicy(line: number, words: readonly Word[], faults: RuleFault[]): Policy | undefined {
+function readPolicy(line: number, fields: readonly Word[], faults: RuleFault[]): Policy | undefined {
   const wrong = (index: number, message: string): undefined => {
-    const word = words[index]
+    const word = fields[index]
     if (word) faults.push(faultAt(line, word, message))
     return undefined
   }
-  if (isDead(words)) {
+  if (isDead(fields)) {
     return wrong(0, 'a line of the older enforcement_rules_with_time_file, which is no longer supported')
   }
-  const counted = wordCountFault(line, words, WORDS)
+  const counted = fieldCountFault(line, fields, FIELDS)
   if (counted) {
     faults.push(counted)
     return undefined
   }
-  const [rule, second, kindWord, job, scope, rate] = words.map((w) => w.text) as [
+  const [rule, second, kindWord, job, scope, rate] = fields.map((w) => w.text) as [
     string,
     string,
     string,
@@ -47,9 +56,9 @@ function readPolicy(line: number, words: readonly Word[], faults: RuleFault[]): 
     string,
     string,
   ]
-  const ruleNumber = wholeOf(rule, 0, Number.MAX_SAFE_INTEGER)
+  const ruleNumber = parseInteger(rule, 0, Number.MAX_SAFE_INTEGER)
   if (ruleNumber === undefined) return wrong(0, `"${shown(rule)}" is not a rule number`)
-  const atS = wholeOf(second, 0, SECOND_MAX)
+  const atS = parseInteger(second, 0, SECOND_MAX)
   if (atS === undefined) return wrong(1, `"${shown(second)}" is not a time in seconds: expected 0 to ${SECOND_MAX}`)
   const kind = Object.hasOwn(KINDS, kindWord) ? KINDS[kindWord] : undefined
   if (kind === undefined) return wrong(2, `"${shown(kindWord)}" is not a kind of policy: expected job or demand`)
@@ -59,8 +68,8 @@ function readPolicy(line: number, words: readonly Word[], faults: RuleFault[]): 
     return wrong(4, `"${shown(scope)}" is neither an operation nor a class: expected for example open or meta_op`)
   const value = valueOf(rate)
   if (typeof value === 'string') return wrong(5, value)
-  if (kind !== 'limit' && kind !== 'demand' && words[2]) {
-    faults.push(faultAt(line, words[2], `"${kindWord}" policies are read but not enforced`, 'warning'))
+  if (kind !== 'limit' && kind !== 'demand' && fields[2]) {
+    faults.push(faultAt(line, fields[2], `"${kindWord}" policies are read but not enforced`, 'warning'))
   }
   return { line, rule: ruleNumber, atS, kind, job, scope, value }
 }
@@ -81,23 +90,23 @@ export function duplicateFaults(policies: readonly Policy[], columnOf: (p: Polic
 export function parsePolicyText(text: string): PolicyFile {
   const faults: RuleFault[] = []
   const policies: Policy[] = []
-  const jobWords = new Map<number, Word>()
+  const jobFields = new Map<number, Word>()
   for (const { line, text: raw } of ruleLines(text, faults)) {
-    const words = wordsOf(raw)
-    const policy = readPolicy(line, words, faults)
+    const fields = splitFields(raw)
+    const policy = readPolicy(line, fields, faults)
     if (!policy) continue
     policies.push(policy)
-    if (words[3]) jobWords.set(line, words[3])
+    if (fields[3]) jobFields.set(line, fields[3])
   }
-  faults.push(...duplicateFaults(policies, (p) => jobWords.get(p.line) ?? { text: p.job, column: 1 }))
+  faults.push(...duplicateFaults(policies, (p) => jobFields.get(p.line) ?? { text: p.job, column: 1 }))
   return { format: 'text', policies, faults: faults.sort((a, b) => a.line - b.line || a.column - b.column) }
 }
 
-const WORD_OF = { limit: 'job', demand: 'demand', user: 'user', mds: 'mds' } as const
+const KEYWORDS = { limit: 'job', demand: 'demand', user: 'user', mds: 'mds' } as const
 
 /** Formats a policy as a line of the file, without line end. */
 export const printPolicy = ({ rule, atS, kind, job, scope, value }: Policy): string =>
-  `${rule} ${atS} ${WORD_OF[kind]} ${job} ${scope} ${value}`
+  `${rule} ${atS} ${KEYWORDS[kind]} ${job} ${scope} ${value}`
 
 /** Formats policies as a file. */
 export const printPolicyText = (policies: readonly Policy[]): string =>

@@ -29,12 +29,12 @@ export const isEnforced = (p: Policy): p is Policy & { readonly kind: PolicyKind
 
 export interface PolicyFile {
   readonly format: 'text' | 'yaml'
-  /** In the order of the file; faulty lines are omitted. */
+  /** Policies in the order of the file; faulty lines are omitted. */
   readonly policies: readonly Policy[]
   readonly faults: readonly RuleFault[]
 }
 
-/** Longest job name, bytes: that of a stage's identity. */
+/** Longest job name, characters: that of a stage's identity. */
 export const JOB_NAME_MAX = 200
 /** Largest rate of a policy: 1 TB/s. */
 export const POLICY_RATE_MAX = 1e12

@@ -22,7 +22,7 @@ export const LINE_MAX = 4096
 export const LINES_MAX = 10_000
 
 /** Splits a line at blanks and tabs. */
-export function wordsOf(line: string): Word[] {
+export function splitFields(line: string): Word[] {
   return [...line.matchAll(/[^ \t]+/g)].map((m) => ({ text: m[0], column: m.index + 1 }))
 }
 
@@ -40,14 +40,14 @@ export function shown(text: string): string {
 }
 
 /** Parses a whole number of a range; undefined for anything else. */
-export function wholeOf(text: string, least: number, most: number): number | undefined {
+export function parseInteger(text: string, least: number, most: number): number | undefined {
   if (!/^\d{1,16}$/.test(text)) return undefined
   const n = Number(text)
   return n >= least && n <= most ? n : undefined
 }
 
 /** Fault of a line with more or fewer words than its kind takes. */
-export function wordCountFault(line: number, words: readonly Word[], names: readonly string[]): RuleFault | undefined {
+export function fieldCountFault(line: number, words: readonly Word[], names: readonly string[]): RuleFault | undefined {
   const extra = words[names.length]
   if (extra) return faultAt(line, extra, `"${shown(extra.text)}" is one word too many: expected ${names.join(' ')}`)
   if (words.length === names.length) return undefined

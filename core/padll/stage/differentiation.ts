@@ -73,9 +73,9 @@ const PLAIN: Partial<Record<OperationType, OperationType>> = {
 
 /** Types that match a call, the narrowest first. `exact`: only its own, as upstream. */
 export function typesOf(call: PosixCallRow, exact: boolean): number[] {
-  const own = call.type ?? 'no_op'
-  if (exact) return [OPERATION_TYPES[own]]
-  const names: OperationType[] = [own, PLAIN[own] ?? own, call.klass === 'data' ? 'data' : 'metadata', 'total']
+  const type = call.type ?? 'no_op'
+  if (exact) return [OPERATION_TYPES[type]]
+  const names: OperationType[] = [type, PLAIN[type] ?? type, call.klass === 'data' ? 'data' : 'metadata', 'total']
   return names.map((name) => OPERATION_TYPES[name])
 }
 

@@ -10,7 +10,7 @@ import { ok, type Result } from '../../base/result.ts'
 import { Ring } from '../../base/ring.ts'
 import type { ChannelCounts, ObjectCommand } from '../control/messages.ts'
 import type { Scope } from '../vocabulary.ts'
-import { DUST, type TokenBucket, usableRate, usableRefill } from './token-bucket.ts'
+import { ROUNDING_ERROR, type TokenBucket, usableRate, usableRefill } from './token-bucket.ts'
 
 /** Additional sink for wait times. */
 export interface WaitCounts {
@@ -186,10 +186,10 @@ export class EnforcementObject {
     if (lot.paid === 0) n = bucket.takeMany(atNs, lot.count, lot.cost)
     if (n === 0) {
       // A drifting bucket refills only when it is short, which this payment may have caused.
-      for (let paid = 1; paid > 0 && lot.paid < lot.cost * (1 - DUST); lot.paid += paid) {
+      for (let paid = 1; paid > 0 && lot.paid < lot.cost * (1 - ROUNDING_ERROR); lot.paid += paid) {
         paid = bucket.pay(atNs, lot.cost - lot.paid)
       }
-      if (lot.paid < lot.cost * (1 - DUST)) return false
+      if (lot.paid < lot.cost * (1 - ROUNDING_ERROR)) return false
       lot.paid = 0
       n = 1
     }

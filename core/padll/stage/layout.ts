@@ -55,7 +55,7 @@ export class Layout {
     this.#onRelease = onRelease
   }
 
-  /** In order of creation. */
+  /** Enforcement objects in order of creation. */
   get objects(): readonly EnforcementObject[] {
     return this.#objects
   }

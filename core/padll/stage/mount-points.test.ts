@@ -14,7 +14,7 @@ const path = fc.array(part, { maxLength: 8 }).map((parts) => parts.join('/'))
 const absolute = path.map((p) => `/${p}`)
 
 describe('paths', () => {
-  it('are normalised as the reference does it', () => {
+  it('are normalized as the reference does it', () => {
     fc.assert(
       fc.property(absolute, (p) => {
         const reference = posix.normalize(p).replace(/^\/+/, '/')
@@ -51,7 +51,7 @@ describe('MountPoints', () => {
     )
   })
 
-  it('goes on remembering the right thing after far more paths than it keeps', () => {
+  it('still answers correctly after far more paths than it keeps', () => {
     const points = mounts(['/scratch'])
     for (let i = 0; i < 40_000; i++) points.mountOf(`/${i % 2 === 0 ? 'scratch' : 'home'}/${i}`, '/')
     let wrong = 0

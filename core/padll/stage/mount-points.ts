@@ -8,7 +8,7 @@
  */
 import { fail, ok, type Result } from '../../base/result.ts'
 
-/** Longest path that a kernel accepts (PATH_MAX). */
+/** PATH_MAX of Linux, which includes the NUL: a path has fewer characters. */
 export const PATH_MAX = 4096
 export const MOUNTS_MAX = 256
 /** Index of a path under no mount point. */
@@ -77,8 +77,8 @@ export class MountPoints {
   mountOf(path: string, from: string): number {
     if (this.substring) return this.#substringOf(path)
     if (path.charCodeAt(0) !== 47) {
-      const whole = resolvedPath(path, from)
-      return whole === undefined ? UNMANAGED : this.mountOfNormal(whole)
+      const resolved = resolvedPath(path, from)
+      return resolved === undefined ? UNMANAGED : this.mountOfNormal(resolved)
     }
     const known = this.#young.get(path)
     return known === undefined ? this.#lookUp(path) : known
@@ -87,8 +87,8 @@ export class MountPoints {
   #lookUp(path: string): number {
     let mount = this.#old.get(path)
     if (mount === undefined) {
-      const whole = resolvedPath(path, '/')
-      mount = whole === undefined ? UNMANAGED : this.mountOfNormal(whole)
+      const resolved = resolvedPath(path, '/')
+      mount = resolved === undefined ? UNMANAGED : this.mountOfNormal(resolved)
     }
     if (path.length <= CACHED_LENGTH) {
       if (this.#young.size === CACHED) {

@@ -25,15 +25,15 @@ export function murmur3(text: string, seed = SEED): number {
   }
   const bytes = ascii ? text : utf8Bytes(text)
   const at = (i: number): number => bytes.charCodeAt(i)
-  const whole = bytes.length & ~3
+  const blockBytes = bytes.length & ~3
   let h = seed
-  for (let i = 0; i < whole; i += 4) {
+  for (let i = 0; i < blockBytes; i += 4) {
     h ^= scrambled(at(i) | (at(i + 1) << 8) | (at(i + 2) << 16) | (at(i + 3) << 24))
     h = (Math.imul((h << 13) | (h >>> 19), 5) + 0xe6546b64) | 0
   }
   let rest = 0
-  for (let i = bytes.length - 1; i >= whole; i--) rest = (rest << 8) | at(i)
-  if (whole < bytes.length) h ^= scrambled(rest)
+  for (let i = bytes.length - 1; i >= blockBytes; i--) rest = (rest << 8) | at(i)
+  if (blockBytes < bytes.length) h ^= scrambled(rest)
   h ^= bytes.length
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)

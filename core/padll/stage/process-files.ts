@@ -5,14 +5,14 @@
  *
  * Source: spec/padll 1.2. Deviations from the public code (recommended in spec/padll 1.2): closed descriptors are
  * forgotten at once, F_DUPFD copies, an unknown descriptor is never managed. Bounds: at most FD_LIMIT descriptors (the
- * kernel's fs.nr_open); a path is stored for at most PATHS_KEPT of them. The others keep only their mount point, and
+ * kernel's fs.nr_open); a path is stored for at most PATHS_MOST of them. The others keep only their mount point, and
  * relative paths from them are assumed to stay in it.
  */
 import { type MountPoints, resolvedPath, UNMANAGED } from './mount-points.ts'
 
 export const FD_LIMIT = 1_048_576
-export const PATHS_KEPT = 65_536
-const FILES_KEPT = 65_536
+export const PATHS_MOST = 65_536
+const FILES_MOST = 65_536
 /** Mount of a descriptor or handle that was not opened. */
 export const UNKNOWN = -2
 
@@ -103,9 +103,9 @@ export class ProcessFiles {
     page[fd & (PAGE - 1)] = 0
     this.#paths.delete(fd)
     this.#size--
-    const left = (this.#used[fd >>> 12] as number) - 1
-    this.#used[fd >>> 12] = left
-    if (left === 0) this.#pages[fd >>> 12] = undefined
+    const used = (this.#used[fd >>> 12] as number) - 1
+    this.#used[fd >>> 12] = used
+    if (used === 0) this.#pages[fd >>> 12] = undefined
   }
 
   /** `close_range`: from `first` to `last`, both included. */
@@ -121,7 +121,7 @@ export class ProcessFiles {
   /** `fopen` returned `file`, with the descriptor `fd` if the host knows it. */
   openedFile(file: number, fd: number | undefined, path: string | undefined, mount: number): void {
     if (fd !== undefined) this.opened(fd, path, undefined, mount)
-    if (this.#handles.size < FILES_KEPT || this.#handles.has(file)) this.#handles.set(file, { mount, fd: fd ?? -1 })
+    if (this.#handles.size < FILES_MOST || this.#handles.has(file)) this.#handles.set(file, { mount, fd: fd ?? -1 })
   }
 
   /** `fclose`: the descriptor is closed, too. */
@@ -164,6 +164,6 @@ export class ProcessFiles {
     }
     page[fd & (PAGE - 1)] = mount + OFFSET
     this.#paths.delete(fd)
-    if (path !== undefined && this.#paths.size < PATHS_KEPT) this.#paths.set(fd, path)
+    if (path !== undefined && this.#paths.size < PATHS_MOST) this.#paths.set(fd, path)
   }
 }

@@ -26,7 +26,7 @@ export interface StageRequest {
   readonly size?: number
   /** Equal operations that arrive together, integer >= 1, 1 if absent. Each pays its own cost. */
   readonly count?: number
-  /** The call has a mode argument (O_CREAT): `open`, `openat`, `open64` have another switch for it. */
+  /** True if the call has a mode argument (O_CREAT); the stage switches `open`, `openat` and `open64` on separately with and without it. */
   readonly creates?: boolean
   /** `fcntl` with F_DUPFD or F_DUPFD_CLOEXEC. */
   readonly duplicates?: boolean

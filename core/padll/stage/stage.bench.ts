@@ -1,6 +1,6 @@
 /**
  * Requests per second through a stage: call, switch, mount point, flow, channel, object, token. A closed loop in
- * virtual time, rates too high to throttle; each channel serves a workflow of its own.
+ * virtual time, rates too high to throttle; each channel serves a separate workflow.
  *
  * `padll.stage.N-channels`: calls by path on 1,024 paths, every 8th outside the mount point. `padll.stage.descriptors`:
  * `read` of 4 KiB on open descriptors. `padll.stage.bulk`: the same in lots of 100. Baseline: the same requests without

@@ -207,8 +207,8 @@ describe('files', () => {
   it('that are renamed out of the mount point, or into it, are managed; upstream looks at the new path alone', () => {
     const out: StageRequest = { call: 'rename', path: '/scratch/x', newPath: '/home/x' }
     const into: StageRequest = { call: 'renameat2', path: '/home/x', newPath: '/scratch/x' }
-    const ours = stageOf([{ context: 'meta_op', rate: null }]).stage
-    expect([ours.submit(out, 0).kind, ours.submit(into, 0).kind]).toEqual(['passed', 'passed'])
+    const fixed = stageOf([{ context: 'meta_op', rate: null }]).stage
+    expect([fixed.submit(out, 0).kind, fixed.submit(into, 0).kind]).toEqual(['passed', 'passed'])
     const strict = stageOf([{ context: 'meta_op', rate: null }], { strictUpstream: true }).stage
     expect([strict.submit(out, 0).kind, strict.submit(into, 0).kind]).toEqual(['forwarded', 'passed'])
   })

@@ -84,7 +84,7 @@ interface CallCounts {
  * off, not ready). Source: spec/padll 1.1.
  */
 class CallTable {
-  // By index of the call.
+  // Counters by index of the call.
   readonly #calls = new Float64Array(POSIX_CALLS.length)
   readonly #errors = new Float64Array(POSIX_CALLS.length)
   readonly #bypassed = new Float64Array(POSIX_CALLS.length)
@@ -185,7 +185,7 @@ function mountOfRequest(call: PosixCallRow, request: StageRequest, files: Proces
   }
 }
 
-/** Not a descriptor: default for an absent one. */
+/** Number that is not a descriptor: default for an absent one. */
 const NONE = -1
 
 /** Applies an executed call's opens, copies and closes to the descriptors `files`. Source: spec/padll 1.2. */

@@ -6,7 +6,7 @@ import { type BucketOptions, TokenBucket, usableRate, usableRefill } from './tok
 
 const PERIOD = 10 * NS_PER_MS
 const PARTIAL: BucketOptions = { spend: 'partial', drift: false }
-const WHOLE: BucketOptions = { spend: 'whole', drift: false }
+const SPENDS_WHOLE: BucketOptions = { spend: 'whole', drift: false }
 
 interface Release {
   readonly ticket: number
@@ -16,9 +16,9 @@ interface Release {
 /** An object that records its releases, operation by operation. */
 function drl(rate: number, periodNs: number, options: BucketOptions) {
   const releases: Release[] = []
-  let toldNs = 0
+  let earliestNs = 0
   const onRelease = (lot: Lot, count: number, atNs: number): void => {
-    if (atNs < toldNs) throw new Error(`released at ${atNs}, when it was ${toldNs} already`)
+    if (atNs < earliestNs) throw new Error(`released at ${atNs}, when it was ${earliestNs} already`)
     for (let i = 0; i < count; i++) releases.push({ ticket: lot.ticket, atNs })
   }
   const of = { channel: 1, object: 1, scope: 'open' } as const
@@ -31,15 +31,15 @@ function drl(rate: number, periodNs: number, options: BucketOptions) {
     if (passed < count) object.wait({ ticket, flow, cost, arrivedNs: nowNs, count: count - passed, paid: 0 })
   }
   /** Time never goes back: releases from here on are now or later. */
-  const tell = (nowNs: number): void => {
-    toldNs = nowNs
+  const setNow = (nowNs: number): void => {
+    earliestNs = nowNs
   }
-  return { object, releases, arrive, flow, tell }
+  return { object, releases, arrive, flow, setNow }
 }
 
 describe('the published bucket: drl 10000 20000', () => {
   it('holds 200 tokens and is set back to 200 every 10 ms, whatever was left', () => {
-    const { releases, arrive } = drl(20_000, PERIOD, WHOLE)
+    const { releases, arrive } = drl(20_000, PERIOD, SPENDS_WHOLE)
     arrive(1, 0, 150)
     arrive(2, 5 * NS_PER_MS, 50)
     arrive(3, 25 * NS_PER_MS, 201)
@@ -48,7 +48,7 @@ describe('the published bucket: drl 10000 20000', () => {
   })
 
   it('takes what costs more in slices of 200: ceil(n / 200) refills from an empty bucket', () => {
-    for (const options of [WHOLE, PARTIAL]) {
+    for (const options of [SPENDS_WHOLE, PARTIAL]) {
       for (const [cost, refills] of [
         [200, 1],
         [201, 2],
@@ -87,7 +87,7 @@ describe('rates whose capacity is no whole number', () => {
     expect(object.isIdle).toBe(true)
   })
 
-  it.each([1, 7, 99, 150, 250, 333, 12_345])('serves %i op/s while somebody waits', (rate) => {
+  it.each([1, 7, 99, 150, 250, 333, 12_345])('serves %i op/s while requests wait', (rate) => {
     const { object, releases, arrive } = drl(rate, PERIOD, PARTIAL)
     arrive(1, 0, 100 * rate)
     object.advance(50 * NS_PER_S)
@@ -99,7 +99,7 @@ describe('rates whose capacity is no whole number', () => {
       [150, 100],
       [99, 50],
     ] as const) {
-      const { object, releases, arrive } = drl(rate, PERIOD, WHOLE)
+      const { object, releases, arrive } = drl(rate, PERIOD, SPENDS_WHOLE)
       arrive(1, 0, 100_000)
       object.advance(100 * NS_PER_S)
       expect(Math.abs(releases.length / 100 - served)).toBeLessThan(0.1)
@@ -137,7 +137,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /** Reference by the rules of spec/padll 1.6, one operation, one refill and one event at a time. */
-function oracle(steps: readonly Step[], rate0: number, whole: boolean, endNs: number): Release[] {
+function oracle(steps: readonly Step[], rate0: number, spendsWhole: boolean, endNs: number): Release[] {
   const releases: Release[] = []
   const queue: { ticket: number; need: number; cost: number }[] = []
   let rateNow = rate0
@@ -150,12 +150,12 @@ function oracle(steps: readonly Step[], rate0: number, whole: boolean, endNs: nu
   const serve = (): void => {
     for (let first = queue[0]; first !== undefined; first = queue[0]) {
       const slice = Math.min(first.need, capacity)
-      if (whole && tokens < slice - 1e-9) return
+      if (spendsWhole && tokens < slice - 1e-9) return
       const taken = Math.min(tokens, first.need)
       tokens -= taken
       first.need -= taken
       if (first.need > 1e-9 * first.cost) {
-        if (tokens <= 1e-12 || !whole) return
+        if (tokens <= 1e-12 || !spendsWhole) return
       } else {
         releases.push({ ticket: first.ticket, atNs: now })
         queue.shift()
@@ -196,7 +196,7 @@ function played(steps: readonly Step[], rate0: number, options: BucketOptions, f
   const to = (t: number): void => {
     while (fine && one.object.wakeAtNs <= t) one.object.advance(one.object.wakeAtNs)
     now = t
-    if (fine) one.tell(now)
+    if (fine) one.setNow(now)
   }
   for (const s of steps) {
     to(now + s.afterNs)
@@ -216,18 +216,18 @@ describe('an object', () => {
 
   it('releases each operation when the rules say, however coarse its steps are', () => {
     fc.assert(
-      fc.property(steps, rate, fc.boolean(), fc.boolean(), (all, rate0, whole, fine) => {
-        const { releases, endNs } = played(all, rate0, whole ? WHOLE : PARTIAL, fine)
-        expect(releases).toEqual(oracle(all, rate0, whole, endNs))
+      fc.property(steps, rate, fc.boolean(), fc.boolean(), (all, rate0, spendsWhole, fine) => {
+        const { releases, endNs } = played(all, rate0, spendsWhole ? SPENDS_WHOLE : PARTIAL, fine)
+        expect(releases).toEqual(oracle(all, rate0, spendsWhole, endNs))
       }),
       { numRuns: 300 },
     )
   })
 
-  it('releases in order of arrival, loses nobody, and counts as it releases', () => {
+  it('releases in order of arrival, loses no request, and counts as it releases', () => {
     fc.assert(
-      fc.property(steps, rate, fc.boolean(), fc.boolean(), (all, rate0, whole, drift) => {
-        const { object, releases, flow } = played(all, rate0, { spend: whole ? 'whole' : 'partial', drift }, true)
+      fc.property(steps, rate, fc.boolean(), fc.boolean(), (all, rate0, spendsWhole, drift) => {
+        const { object, releases, flow } = played(all, rate0, { spend: spendsWhole ? 'whole' : 'partial', drift }, true)
         for (const [i, r] of releases.entries()) {
           const before = releases[i - 1] ?? r
           expect(r.ticket).toBeGreaterThanOrEqual(before.ticket)
@@ -252,8 +252,8 @@ describe('an object', () => {
 
   it('never takes more than one capacity in a period of the grid', () => {
     fc.assert(
-      fc.property(fc.array(arrivals, { maxLength: 40 }), rate, fc.boolean(), (all, rate0, whole) => {
-        const { releases } = played(all, rate0, whole ? WHOLE : PARTIAL, false)
+      fc.property(fc.array(arrivals, { maxLength: 40 }), rate, fc.boolean(), (all, rate0, spendsWhole) => {
+        const { releases } = played(all, rate0, spendsWhole ? SPENDS_WHOLE : PARTIAL, false)
         const capacity = (rate0 * PERIOD) / NS_PER_S
         const most = Math.max(0, ...all.map((s) => s.cost))
         // Served over any run of periods; the first one's releases may have been paid for earlier.
@@ -263,7 +263,7 @@ describe('an object', () => {
           bySlot.set(slot, (bySlot.get(slot) ?? 0) + (all[r.ticket - 1]?.cost ?? NaN))
         }
         const slots = [...bySlot.keys()]
-        const allowed = (n: number): number => n * capacity + (whole && most <= capacity ? 0 : most) + 1e-6
+        const allowed = (n: number): number => n * capacity + (spendsWhole && most <= capacity ? 0 : most) + 1e-6
         for (const [i, from] of slots.entries()) {
           let sum = 0
           for (const to of slots.slice(i)) {
@@ -289,12 +289,12 @@ describe('a new rate', () => {
   })
 
   it('releases nothing in the past if a shorter period is polled more often', () => {
-    const { object, releases, arrive, tell } = drl(20_000, PERIOD, { spend: 'whole', drift: true })
+    const { object, releases, arrive, setNow } = drl(20_000, PERIOD, { spend: 'whole', drift: true })
     arrive(1, 0, 200)
     arrive(2, 50_000)
     const late = 10_320_000
     object.advance(late)
-    tell(late)
+    setNow(late)
     object.command({ channel: 1, object: 1, refillNs: 3 * NS_PER_MS }, late)
     expect(releases.at(-1)).toEqual({ ticket: 2, atNs: late })
   })

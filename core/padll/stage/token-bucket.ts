@@ -21,10 +21,10 @@ export const RATE_MAX = 2 ** 50
 export const REFILL_MIN_NS = 100 * NS_PER_US
 export const REFILL_MAX_NS = 3600 * NS_PER_S
 
-/** Delay of upstream's waiter for a refill of 10 ms: 20,000 / 19,463 of the period. */
+/** Delay of upstream's waiter behind a refill period of 10 ms, ns: it waits for 20,000 / 19,463 of the period in total. */
 const LATE_NS = 275_908
-/** Share of a cost that counts as zero: rounding error of summed fractions of a capacity. */
-export const DUST = 1e-9
+/** Fraction of a cost that counts as zero: rounding error of summed fractions of a capacity. */
+export const ROUNDING_ERROR = 1e-9
 
 export interface BucketOptions {
   readonly spend: 'partial' | 'whole'
@@ -49,7 +49,7 @@ export function usableRefill(periodNs: number): Result<number> {
 }
 
 export class TokenBucket {
-  readonly #whole: boolean
+  readonly #spendsWhole: boolean
   readonly #drift: boolean
   #rate: number
   #periodNs: number
@@ -60,7 +60,7 @@ export class TokenBucket {
 
   /** Creates a full bucket. @param rate, periodNs  valid ones. */
   constructor(nowNs: number, rate: number, periodNs: number, options: BucketOptions) {
-    this.#whole = options.spend === 'whole'
+    this.#spendsWhole = options.spend === 'whole'
     this.#drift = options.drift
     this.#rate = rate
     this.#periodNs = periodNs
@@ -81,7 +81,7 @@ export class TokenBucket {
     return this.#capacity
   }
 
-  /** As of the last call. */
+  /** Tokens as of the last call. */
   get tokens(): number {
     return this.#tokens
   }
@@ -96,8 +96,8 @@ export class TokenBucket {
 
   /** Takes tokens of whole operations of one cost; returns how many of `count` can go. */
   takeMany(nowNs: number, count: number, cost: number): number {
-    this.#look(nowNs, Math.min(cost, this.#capacity))
-    const n = Math.min(count, Math.floor((this.#tokens + DUST * cost) / cost))
+    this.#refillIfDue(nowNs, Math.min(cost, this.#capacity))
+    const n = Math.min(count, Math.floor((this.#tokens + ROUNDING_ERROR * cost) / cost))
     this.#tokens = Math.max(0, this.#tokens - n * cost)
     return n
   }
@@ -109,8 +109,8 @@ export class TokenBucket {
    */
   pay(nowNs: number, need: number): number {
     const slice = Math.min(need, this.#capacity)
-    this.#look(nowNs, slice)
-    if (this.#whole && this.#tokens < slice * (1 - DUST)) return 0
+    this.#refillIfDue(nowNs, slice)
+    if (this.#spendsWhole && this.#tokens < slice * (1 - ROUNDING_ERROR)) return 0
     const paid = Math.min(this.#tokens, need)
     this.#tokens -= paid
     return paid
@@ -118,14 +118,14 @@ export class TokenBucket {
 
   /** Refills, including the next one, that an operation with `need` unpaid tokens waits for. */
   refillsFor(need: number): number {
-    return this.#drift ? 1 : Math.max(1, Math.ceil(need / this.#capacity - DUST))
+    return this.#drift ? 1 : Math.max(1, Math.ceil(need / this.#capacity - ROUNDING_ERROR))
   }
 
   /** Time at which a waiter since `sinceNs` sees the n-th refill from now. */
   refillAt(n: number, sinceNs: number): number {
     if (!this.#drift) return this.#deadline + (n - 1) * this.#periodNs
-    const look = Math.max(1, Math.round(this.#periodNs / 100))
-    return sinceNs + Math.max(1, Math.ceil((this.#deadline - sinceNs) / look)) * look + LATE_NS
+    const pollNs = Math.max(1, Math.round(this.#periodNs / 100))
+    return sinceNs + Math.max(1, Math.ceil((this.#deadline - sinceNs) / pollNs)) * pollNs + LATE_NS
   }
 
   /** Number of refills of the grid due by `nowNs`. */
@@ -166,8 +166,8 @@ export class TokenBucket {
     if (this.#tokens > this.#capacity) this.#tokens = this.#capacity
   }
 
-  /** Upstream checks the clock only when tokens are short; on the grid every refill counts. */
-  #look(nowNs: number, wanted: number): void {
+  /** Refills if due. With drift, only if tokens are short: upstream checks the clock only then. */
+  #refillIfDue(nowNs: number, wanted: number): void {
     if (nowNs >= this.#deadline && (!this.#drift || this.#tokens < wanted)) this.#refill(nowNs)
   }
 

@@ -56,17 +56,17 @@ export function generateMonth(seed: number): Float64Array {
   const rates = new Float64Array(MONTH_MINUTES)
   const isFixed = new Uint8Array(MONTH_MINUTES)
   let regime = 1
-  let left = 0
+  let remaining = 0
   let z = normal()
   let regimes = 0
   for (let t = 0; t < MONTH_MINUTES; t++) {
-    if (left === 0) {
+    if (remaining === 0) {
       regimes++
       regime = regimes === LONG.at ? HEAVY : following(REGIMES[regime]!, uniform())
       const { atLeast, more } = REGIMES[regime]!
-      left = regimes === LONG.at ? LONG.minutes : Math.round(atLeast - more * Math.log(1 - uniform()))
+      remaining = regimes === LONG.at ? LONG.minutes : Math.round(atLeast - more * Math.log(1 - uniform()))
     }
-    left--
+    remaining--
     const { mean, sigma } = REGIMES[regime]!
     z = RHO * z + Math.sqrt(1 - RHO * RHO) * normal()
     rates[t] = mean * Math.exp(sigma * Math.max(-Z_MAX, Math.min(Z_MAX, z)) - (sigma * sigma) / 2)
@@ -172,12 +172,12 @@ export function generateBandwidth(seed: number, rates: Float64Array): Bandwidth 
 /** Scales the days outside the low-bandwidth range so that the overall mean is `mean`. */
 function toMean(values: Float64Array, mean: number): void {
   let low = 0
-  let others = 0
+  let rest = 0
   values.forEach((value, t) => {
     if (t >= LOW_BANDWIDTH_FROM && t < LOW_BANDWIDTH_TO) low += value
-    else others += value
+    else rest += value
   })
-  const factor = (mean * values.length - low) / others
+  const factor = (mean * values.length - low) / rest
   for (let t = 0; t < values.length; t++) {
     if (t < LOW_BANDWIDTH_FROM || t >= LOW_BANDWIDTH_TO) values[t] = values[t]! * factor
   }

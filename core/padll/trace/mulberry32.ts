@@ -16,18 +16,18 @@ export function mulberry32(seed: number): () => number {
 
 /** Standard normal numbers in pairs of two draws: the cosine first, the sine kept for the next call. */
 export function boxMuller(uniform: () => number): () => number {
-  let kept: number | undefined
+  let spare: number | undefined
   return () => {
-    if (kept !== undefined) {
-      const normal = kept
-      kept = undefined
+    if (spare !== undefined) {
+      const normal = spare
+      spare = undefined
       return normal
     }
     // A draw of 0 has no logarithm; the smallest draw above it is used instead (once in 4 billion, in neither of the
     // traces).
     const radius = Math.sqrt(-2 * Math.log(uniform() || 2 ** -32))
     const angle = 2 * Math.PI * uniform()
-    kept = radius * Math.sin(angle)
+    spare = radius * Math.sin(angle)
     return radius * Math.cos(angle)
   }
 }

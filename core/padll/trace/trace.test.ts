@@ -37,8 +37,8 @@ describe.each<['A' | 'C', TraceParameters]>([
   const total = trace.reduce((all, rate) => all + rate, 0)
 
   it('has the published parameters', () => {
-    const { segMeans, segLen, ...others } = params
-    expect(parameters).toEqual({ ...others, segmentMeans: segMeans })
+    const { segMeans, segLen, ...rest } = params
+    expect(parameters).toEqual({ ...rest, segmentMeans: segMeans })
     expect(segLen).toBe(180)
   })
 

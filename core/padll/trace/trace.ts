@@ -84,18 +84,18 @@ function shapeOf(parameters: TraceParameters, length: number): Float64Array {
   const normal = boxMuller(uniform)
   const shape = new Float64Array(length)
   let z = normal()
-  let left = 0
+  let remaining = 0
   let height = 0
   for (let t = 0; t < length; t++) {
     const g = normal()
     const begins = uniform()
     const high = uniform()
     z = rho * z + Math.sqrt(1 - rho * rho) * g
-    if (left > 0) {
-      left--
-      if (left === 0) height = 0
+    if (remaining > 0) {
+      remaining--
+      if (remaining === 0) height = 0
     } else if (begins < spikeProb) {
-      left = spikeLen
+      remaining = spikeLen
       height = spikeMin + (spikeMax - spikeMin) * high
     }
     shape[t] = Math.exp(sigma * z) + height

@@ -32,7 +32,7 @@ export class ByteWriter {
     return this.#bytes.slice(0, this.#length)
   }
 
-  #room(n: number): void {
+  #reserve(n: number): void {
     if (this.#length + n <= this.#bytes.length) return
     const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + n))
     grown.set(this.#bytes)
@@ -40,7 +40,7 @@ export class ByteWriter {
   }
 
   u8(value: number): void {
-    this.#room(1)
+    this.#reserve(1)
     this.#bytes[this.#length++] = value
   }
 
@@ -54,11 +54,11 @@ export class ByteWriter {
     this.u16(value >>> 16)
   }
 
-  /** Writes a whole number, 0 to 2^53; others are clamped. */
+  /** Writes a whole number, 0 to 2^53 - 1; others are clamped, fractions are dropped, NaN is 0. */
   u64(value: number): void {
-    const whole = Math.min(Math.max(Math.floor(value) || 0, 0), Number.MAX_SAFE_INTEGER)
-    this.u32(whole % 0x100000000)
-    this.u32(Math.floor(whole / 0x100000000))
+    const integer = Math.min(Math.max(Math.floor(value) || 0, 0), Number.MAX_SAFE_INTEGER)
+    this.u32(integer % 0x100000000)
+    this.u32(Math.floor(integer / 0x100000000))
   }
 
   f64(value: number): void {
@@ -124,7 +124,7 @@ export class ByteReader {
     return this.#fault ?? (this.#at < this.#end ? 'W_TRAILING' : undefined)
   }
 
-  get left(): number {
+  get remaining(): number {
     return this.#end - this.#at
   }
 
@@ -135,7 +135,7 @@ export class ByteReader {
 
   /** Returns the position of the next n bytes; -1 and a fault if there are fewer. */
   #take(n: number): number {
-    if (this.left < n) {
+    if (this.remaining < n) {
       this.wrong('W_SHORT')
       return -1
     }
@@ -195,7 +195,7 @@ export class ByteReader {
   /** Reads a count of items, each of at least `least` bytes: more than can follow is a fault. */
   count(least: number): number {
     const n = this.u32()
-    if (n * least <= this.left) return n
+    if (n * least <= this.remaining) return n
     this.wrong('W_COUNT')
     return 0
   }

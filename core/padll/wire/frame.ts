@@ -40,7 +40,7 @@ const NOTHING = new Uint8Array(0)
 
 export class FrameDecoder<M> {
   readonly #dialect: Dialect<M>
-  #kept: Uint8Array = NOTHING
+  #rest: Uint8Array = NOTHING
   #failure: Failure | undefined
 
   constructor(dialect: Dialect<M>) {
@@ -49,7 +49,7 @@ export class FrameDecoder<M> {
 
   /** Bytes of an incomplete frame: never more than one frame. */
   get pending(): number {
-    return this.#kept.length
+    return this.#rest.length
   }
 
   /**
@@ -61,7 +61,7 @@ export class FrameDecoder<M> {
   push(chunk: Uint8Array): Result<M[]> {
     const messages: M[] = []
     if (this.#failure !== undefined) return fail(this.#failure)
-    const bytes = this.#kept.length === 0 ? chunk : joined(this.#kept, chunk)
+    const bytes = this.#rest.length === 0 ? chunk : joined(this.#rest, chunk)
     let at = 0
     while (this.#failure === undefined) {
       const used = this.#one(bytes, at, messages)
@@ -69,10 +69,10 @@ export class FrameDecoder<M> {
       at += used
     }
     if (this.#failure !== undefined) {
-      this.#kept = NOTHING
+      this.#rest = NOTHING
       return fail(this.#failure)
     }
-    this.#kept = bytes.slice(at)
+    this.#rest = bytes.slice(at)
     return ok(messages)
   }
 

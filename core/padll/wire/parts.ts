@@ -8,7 +8,7 @@ import type { ByteReader, ByteWriter } from './bytes.ts'
 export const TEXT_BYTES = { job: 200, hostname: 64, user: 256, why: 512, key: 128, name: 128 } as const
 
 /** Maps names to numbers and back. */
-function words<W extends string>(
+function enumCodec<W extends string>(
   table: Readonly<Record<W, number>>,
 ): {
   put: (to: ByteWriter, word: W) => void
@@ -26,9 +26,9 @@ function words<W extends string>(
   }
 }
 
-const contextType = words(CONTEXT_TYPES)
-const type = words(OPERATION_TYPES)
-const context = words(OPERATION_CONTEXTS)
+const contextType = enumCodec(CONTEXT_TYPES)
+const type = enumCodec(OPERATION_TYPES)
+const context = enumCodec(OPERATION_CONTEXTS)
 
 const TYPE_SCOPE = 1
 const CONTEXT_SCOPE = 2

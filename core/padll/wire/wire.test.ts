@@ -271,7 +271,7 @@ describe('what is refused, and how', () => {
     expect(codeOf(raw(1, 3, [255, 255, 255, 255]))).toBe('W_COUNT')
   })
 
-  it('refuses a length before its bytes come, so that nobody can fill memory', () => {
+  it('refuses a length before its bytes come, so that a peer cannot fill memory', () => {
     expect(codeOf(raw(1, 4, [], 0xffffffff).subarray(0, 4))).toBe('W_LENGTH')
     expect(codeOf(raw(1, 4, [], 3).subarray(0, 4))).toBe('W_LENGTH')
   })

@@ -1,7 +1,7 @@
 /** Client node of a job: its processes, and the 8 RPCs that they together keep in flight to the OST. */
 import { NS_PER_MS, NS_PER_S, sToNs } from '../../base/units.ts'
 import type { Simulation } from '../../sim/simulation.ts'
-import type { IdealOst, Rpc } from './ideal-ost.ts'
+import type { ExperimentServer, Rpc } from './server.ts'
 import type { JobSetup, ProcessSetup } from './workload.ts'
 
 /** max_rpcs_in_flight. */
@@ -21,7 +21,7 @@ export class Client {
   readonly #waiting: Process[] = []
   #running: number
 
-  constructor(sim: Simulation, ost: IdealOst, job: number, setup: JobSetup) {
+  constructor(sim: Simulation, ost: Pick<ExperimentServer, 'receive'>, job: number, setup: JobSetup) {
     this.#sim = sim
     this.#running = setup.processes.length
     for (const process of setup.processes) new Process(sim, this, ost, job, process)
@@ -52,19 +52,25 @@ class Process {
   readonly #sim: Simulation
   readonly #client: Client
   readonly #setup: ProcessSetup
-  #left: number
-  #leftOfBurst = 0
+  #remaining: number
+  #remainingInBurst = 0
   #burstAtNs = 0
   /** One RPC is outstanding at a time, so one object and one callback per step are enough. */
   readonly #arrive: () => void
   readonly #reply: () => void
   readonly #issue: () => void
 
-  constructor(sim: Simulation, client: Client, ost: IdealOst, job: number, setup: ProcessSetup) {
+  constructor(
+    sim: Simulation,
+    client: Client,
+    ost: Pick<ExperimentServer, 'receive'>,
+    job: number,
+    setup: ProcessSetup,
+  ) {
     this.#sim = sim
     this.#client = client
     this.#setup = setup
-    this.#left = setup.rpcs
+    this.#remaining = setup.rpcs
     const rpc: Rpc = { job, served: () => sim.after(NETWORK_NS, this.#reply) }
     this.#arrive = () => ost.receive(rpc)
     this.#reply = () => this.#replied()
@@ -77,22 +83,22 @@ class Process {
   }
 
   #begin(): void {
-    this.#leftOfBurst = Math.min(this.#left, this.#setup.burst?.rpcs ?? this.#left)
+    this.#remainingInBurst = Math.min(this.#remaining, this.#setup.burst?.rpcs ?? this.#remaining)
     this.#burstAtNs = this.#sim.now
     this.#issue()
   }
 
   #replied(): void {
     this.#client.replied()
-    this.#left--
-    this.#leftOfBurst--
-    if (this.#leftOfBurst > 0) {
+    this.#remaining--
+    this.#remainingInBurst--
+    if (this.#remainingInBurst > 0) {
       this.#sim.after(CLIENT_NS, this.#issue)
       return
     }
     const { burst } = this.#setup
     if (burst) this.#client.burstSeconds.push((this.#sim.now - this.#burstAtNs) / NS_PER_S)
-    if (this.#left === 0) this.#client.ended()
+    if (this.#remaining === 0) this.#client.ended()
     else this.#sim.after(sToNs(burst?.thinkS ?? 0), () => this.#begin())
   }
 }

@@ -1,13 +1,13 @@
-/** Controller of a run: observes the OST every period, decides, and applies its rates after a lag. */
+/** Controller of a run: observes the server every period, decides, and applies its rates after a lag. */
 import { AdapTbfController, type AdapTbfOptions } from '../../adaptbf/controller.ts'
-import type { JobMeasure, TargetObservation } from '../../adaptbf/demand.ts'
-import { type Deadband, NO_DEADBAND, ruleChanges } from '../../control/rule-changes.ts'
+import type { TargetObservation } from '../../adaptbf/demand.ts'
+import { type Deadband, NO_DEADBAND } from '../../control/rule-changes.ts'
 import { NS_PER_S, sToNs } from '../../base/units.ts'
 import type { Decision } from '../../control/controller.ts'
 import { StaticController } from '../../control/static.ts'
 import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Simulation } from '../../sim/simulation.ts'
-import type { IdealOst, JobCounts } from './ideal-ost.ts'
+import type { ExperimentServer, JobCounts } from './server.ts'
 import type { JobSetup } from './workload.ts'
 
 /** Controller of a run. */
@@ -48,16 +48,13 @@ const TARGET = 'OST0000'
 export class Control {
   readonly trace: ControlTrace
   readonly #sim: Simulation
-  readonly #ost: IdealOst
+  readonly #server: ExperimentServer
   readonly #jobs: readonly JobSetup[]
-  readonly #numbers: ReadonlyMap<string, number>
-  readonly #inForce = new Map<string, number>()
 
-  constructor(sim: Simulation, ost: IdealOst, jobs: readonly JobSetup[], setup: ControlSetup) {
+  constructor(sim: Simulation, server: ExperimentServer, jobs: readonly JobSetup[], setup: ControlSetup) {
     this.#sim = sim
-    this.#ost = ost
+    this.#server = server
     this.#jobs = jobs
-    this.#numbers = new Map(jobs.map(({ id }, number) => [id, number]))
     const byJob = (): number[][] => jobs.map(() => [])
     this.trace = {
       atS: [],
@@ -75,65 +72,41 @@ export class Control {
   #divide(maxRatePerSec: number): void {
     const jobs = this.#jobs.map(({ id: jobId, nodes }) => ({ jobId, nodes, served: 1 }))
     const controller = new StaticController({ maxRatePerSec })
-    this.#apply(controller.step({ target: TARGET, atNs: 0, periodNs: NS_PER_S, jobs }), NO_DEADBAND)
+    const observation = { target: TARGET, atNs: 0, periodNs: NS_PER_S, jobs }
+    this.#server.plan(observation, controller.step(observation), NO_DEADBAND)()
   }
 
   #adapt(setup: AdapTbfSetup): void {
     const { dtSeconds, lagSeconds = 0, deadband = NO_DEADBAND } = setup
     const periodNs = sToNs(dtSeconds)
     const controller = new AdapTbfController(setup)
-    let before: JobCounts[] = this.#ost.counts.map((counts) => ({ ...counts }))
+    let before = copied(this.#server.counts)
     let busyBefore = 0
     let tokens: ReadonlyMap<string, number> = new Map()
     const tick = (): void => {
-      const { busyNs } = this.#ost
-      const observation = this.#observe(before, periodNs, (busyNs - busyBefore) / periodNs)
-      before = this.#ost.counts.map((counts) => ({ ...counts }))
+      const { busyNs } = this.#server
+      const observation: TargetObservation = {
+        target: TARGET,
+        atNs: this.#sim.now,
+        periodNs,
+        jobs: this.#server.activitySince(before),
+        deviceBusy: (busyNs - busyBefore) / periodNs,
+      }
+      before = copied(this.#server.counts)
       busyBefore = busyNs
       const decision = controller.step(observation)
-      this.#note(observation, decision, controller, tokens)
+      this.#note(before, decision, controller, tokens)
       tokens = new Map(decision.allocations.map((a) => [a.jobId, a.tokens]))
-      if (lagSeconds === 0) this.#apply(decision, deadband)
-      else this.#sim.after(sToNs(lagSeconds), () => this.#apply(decision, deadband))
+      const apply = this.#server.plan(observation, decision, deadband)
+      if (lagSeconds === 0) apply()
+      else this.#sim.after(sToNs(lagSeconds), apply)
       this.#sim.after(periodNs, tick)
     }
     this.#sim.after(periodNs, tick)
   }
 
-  #observe(before: readonly JobCounts[], periodNs: number, deviceBusy: number): TargetObservation {
-    const jobs = this.#jobs.map(({ id: jobId, nodes }, number): JobMeasure => {
-      const now = this.#ost.counts[number]!
-      const then = before[number]!
-      return {
-        jobId,
-        nodes,
-        served: now.served - then.served,
-        dispatched: now.dispatched - then.dispatched,
-        arrivals: now.arrivals - then.arrivals,
-        queued: this.#ost.queues.queued(number),
-      }
-    })
-    return { target: TARGET, atNs: this.#sim.now, periodNs, jobs, deviceBusy }
-  }
-
-  /** Applies a decision to the rules; the position among the allocations is the priority. */
-  #apply({ allocations }: Decision, deadband: Deadband): void {
-    const now = this.#sim.now
-    const ranks = new Map(allocations.map(({ jobId }, rank) => [jobId, rank]))
-    const { stop, lower, raise, start } = ruleChanges(this.#inForce, allocations, deadband)
-    for (const jobId of stop) {
-      this.#ost.queues.unrule(now, this.#numbers.get(jobId)!)
-      this.#inForce.delete(jobId)
-    }
-    for (const { jobId, ratePerSec } of [...lower, ...raise, ...start]) {
-      this.#ost.queues.rule(now, this.#numbers.get(jobId)!, ratePerSec, ranks.get(jobId)!)
-      this.#inForce.set(jobId, ratePerSec)
-    }
-    this.#ost.pump()
-  }
-
   #note(
-    { jobs }: TargetObservation,
+    counts: readonly JobCounts[],
     { allocations, records }: Decision,
     { report, maxRatePerSec }: AdapTbfController,
     tokensBefore: ReadonlyMap<string, number>,
@@ -142,15 +115,18 @@ export class Control {
     const tokens = new Map(allocations.map((a) => [a.jobId, a.tokens]))
     trace.atS.push(this.#sim.now / NS_PER_S)
     trace.maxRates.push(maxRatePerSec)
-    for (const [number, { jobId, queued = 0 }] of jobs.entries()) {
-      const demand = report.demand.get(jobId) ?? 0
-      trace.records[number]!.push(records.get(jobId) ?? 0)
-      trace.tokens[number]!.push(tokens.get(jobId) ?? 0)
+    for (const [number, { id }] of this.#jobs.entries()) {
+      const { arrivals, dispatched } = counts[number]!
+      const demand = report.demand.get(id) ?? 0
+      trace.records[number]!.push(records.get(id) ?? 0)
+      trace.tokens[number]!.push(tokens.get(id) ?? 0)
       trace.demand[number]!.push(demand)
-      const had = tokensBefore.get(jobId)
-      if (had === undefined || queued === 0) continue
+      const had = tokensBefore.get(id)
+      if (had === undefined || arrivals === dispatched) continue
       trace.throttled++
       if (demand > had) trace.deficits++
     }
   }
 }
+
+const copied = (counts: readonly JobCounts[]): JobCounts[] => counts.map((job) => ({ ...job }))

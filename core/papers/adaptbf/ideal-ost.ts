@@ -3,6 +3,7 @@ import { type RandomStream } from '../../base/random.ts'
 import { NS_PER_S } from '../../base/units.ts'
 import { FifoServer } from '../../sim/fifo-server.ts'
 import type { Simulation } from '../../sim/simulation.ts'
+import type { JobCounts, Rpc } from './server.ts'
 import type { SchedulerSetup } from './tbf-queues.ts'
 import { TbfQueues } from './tbf-queues.ts'
 
@@ -11,16 +12,8 @@ const THREADS = 16
 /** Device time of one RPC varies uniformly by this much each way. */
 const JITTER = 0.2
 
-/** One RPC in flight. */
-export interface Rpc {
-  /** Number of the job. */
-  readonly job: number
-  /** Called when the device is done with it. */
-  readonly served: () => void
-}
-
-/** RPCs of one job since the start. */
-export interface JobCounts {
+/** Counts of one job, as the OST moves them. */
+interface MovingCounts extends JobCounts {
   arrivals: number
   dispatched: number
   served: number
@@ -28,7 +21,7 @@ export interface JobCounts {
 
 export class IdealOst {
   readonly queues: TbfQueues<Rpc>
-  readonly counts: readonly JobCounts[]
+  readonly counts: readonly MovingCounts[]
   readonly #sim: Simulation
   readonly #device: FifoServer
   readonly #meanNs: number

@@ -1,78 +1,104 @@
 /** IV-E: redistribution between high-priority bursts and a low-priority stream. */
+import { mean } from '../../base/statistics.ts'
 import { ADAPTBF } from '../../controllers/registry.ts'
-import type { Experiment } from '../experiment.ts'
-import { claimsOf, numbered, publishedAs } from './expectations.ts'
+import type { Experiment, Timeline } from '../experiment.ts'
+import { claimsOf, numbered } from './expectations.ts'
 import { bandwidthBars, bandwidthTimelines, type Controllers } from './figures.ts'
-import { gain, jobRate, periodAt, rateIn, sharesIn } from './metrics.ts'
-import { runPart, runsOf } from './part.ts'
+import { BURST_FIT, OST_RATE_FIT, T_FIT } from './fits.ts'
+import { BINS_PER_S, gain, jobRate, periodAt, rateError, rateIn, sharesIn } from './metrics.ts'
+import { controlledParts, controlledRuns, MODEL, type Platform, SHIPPED, SHIPPED_100MS } from './platforms.ts'
 import type { Run } from './run.ts'
-import { COMMON_SETUP, controllersOf, IV_E } from './setups.ts'
+import { IV_E } from './setups.ts'
 
-const SCENE = 'IV-E'
+const SECTION = 'IV-E'
+/** Seconds in which all four jobs run. */
+const ALL_RUN_S = 30
+/** The streaming job. */
+const STREAM = 3
 
-export const ivE: Experiment<Run> = {
-  id: 'adaptbf.IV-E',
-  system: ADAPTBF,
-  title: 'Redistribution: three bursting jobs of 30 % each, one streaming job of 10 %',
-  setup: [
-    ...COMMON_SETUP,
-    'OST of 500 RPC/s. Jobs 1 to 3: 2 processes with 1024 RPCs each, in bursts of 32, 64 and 96 RPCs with pauses of 1, 2.2 ' +
-      'and 3.3 s, from 0.35, 0.8 and 1.7 s. Job4: 16 processes with 1024 RPCs each, without pause.',
-  ],
-  expectations: claimsOf(SCENE),
-  published: publishedAs({
-    1: { value: 'significant gain' },
-    2: { value: 'bursts are processed quickly' },
-    3: { value: 'significant gain' },
-    4: { value: 'bursts are processed quickly' },
-    5: { value: 'significant gain' },
-    6: { value: 'bursts are processed quickly' },
-    7: {
-      value: 'significant gain',
-      note:
-        'A burst of 32 RPCs is over within two or three periods: detecting it costs AdapTBF what borrowing gains, while ' +
-        'the static share is available at once. Parity is the most that can be reached for the smallest burst.',
+export const ivE = experiment(MODEL)
+export const ivEShipped = experiment(SHIPPED)
+export const ivEShipped100ms = experiment(SHIPPED_100MS)
+
+function experiment(platform: Platform): Experiment<Run> {
+  const name = `${SECTION}${platform.suffix}`
+  return {
+    id: `adaptbf.${name}`,
+    system: ADAPTBF,
+    title: `${platform.title}Redistribution: three bursting jobs of 30 % each, one streaming job of 10 %`,
+    setup: [
+      ...platform.setup,
+      'OST of 500 RPC/s. Jobs 1 to 3: 2 processes with 1024 RPCs each, in bursts of 32, 64 and 96 RPCs with pauses of 1, 2.2 ' +
+        'and 3.3 s, from 0.35, 0.8 and 1.7 s. Job4: 16 processes with 1024 RPCs each, without pause.',
+    ],
+    expectations: claimsOf(SECTION, platform),
+    fits: [T_FIT, OST_RATE_FIT, BURST_FIT],
+    parts: controlledParts(platform, SECTION, IV_E),
+    measure: (runs) => numbered(name, measured(controlledRuns(platform, SECTION, runs))),
+    figures(runs) {
+      const controlled = controlledRuns(platform, SECTION, runs)
+      return [
+        ...bandwidthTimelines(`fig5${platform.suffix}`, controlled).map(withPlateau),
+        ...bandwidthBars(`fig6${platform.suffix}`, controlled),
+      ]
     },
-    8: { value: 'significant gain' },
-    9: { value: 'significant gain' },
-    10: { value: 'limited by its priority' },
-    11: { value: 'loss minimised' },
-    12: { value: 'below No BW' },
-    13: { value: 'underutilised' },
-    14: { value: 'severely starved' },
-    15: { value: 'interference prevented' },
-    16: { value: 'borrows' },
-  }),
-  parts: Object.entries(controllersOf(IV_E)).map(([name, control]) => runPart(SCENE, name, { ...IV_E, control })),
-  measure(runs) {
-    const { none, static: fixed, adaptbf } = controlled(runs)
-    const bursting = (run: Run): number => 1 - sharesIn(run, 0, 30)[3]!
-    const burstRatio = (job: number): number => adaptbf.burstMeans[job]! / none.burstMeans[job]!
-    return numbered(SCENE, {
-      1: gain(adaptbf, none, 0),
-      2: burstRatio(0),
-      3: gain(adaptbf, none, 1),
-      4: burstRatio(1),
-      5: gain(adaptbf, none, 2),
-      6: burstRatio(2),
-      7: gain(adaptbf, fixed, 0),
-      8: gain(adaptbf, fixed, 1),
-      9: gain(adaptbf, fixed, 2),
-      10: gain(adaptbf, none, 3),
-      11: jobRate(adaptbf, 3) / jobRate(fixed, 3),
-      12: rateIn(adaptbf, 0, 30) / rateIn(none, 0, 30),
-      13: rateIn(fixed, 0, 30) / rateIn(none, 0, 30),
-      14: bursting(none),
-      15: bursting(adaptbf) / bursting(none),
-      16: adaptbf.trace.records[3]![periodAt(adaptbf, 30)]!,
-    })
-  },
-  figures(runs) {
-    return [...bandwidthTimelines('fig5', controlled(runs)), ...bandwidthBars('fig6', controlled(runs))]
-  },
+  }
 }
 
-function controlled(runs: ReadonlyMap<string, Run>): Controllers {
-  const run = runsOf(runs, SCENE)
-  return { none: run('none'), static: run('static'), adaptbf: run(ADAPTBF) }
+function measured({ none, static: fixed, adaptbf }: Controllers): Record<number, number> {
+  const bursting = (run: Run): number => 1 - sharesIn(run, 0, ALL_RUN_S)[STREAM]!
+  const burstRatio = (job: number, against: Run): number => adaptbf.burstMeans[job]! / against.burstMeans[job]!
+  return {
+    1: gain(adaptbf, none, 0),
+    2: burstRatio(0, none),
+    3: gain(adaptbf, none, 1),
+    4: burstRatio(1, none),
+    5: gain(adaptbf, none, 2),
+    6: burstRatio(2, none),
+    7: gain(adaptbf, fixed, 0),
+    8: gain(adaptbf, fixed, 1),
+    9: gain(adaptbf, fixed, 2),
+    10: gain(adaptbf, none, STREAM),
+    11: jobRate(adaptbf, STREAM) / jobRate(fixed, STREAM),
+    12: rateIn(adaptbf, 0, ALL_RUN_S) / rateIn(none, 0, ALL_RUN_S),
+    13: rateIn(fixed, 0, ALL_RUN_S) / rateIn(none, 0, ALL_RUN_S),
+    14: bursting(none),
+    15: bursting(adaptbf) / bursting(none),
+    16: adaptbf.trace.records[STREAM]![periodAt(adaptbf, ALL_RUN_S)]!,
+    17: gain(adaptbf, none, STREAM),
+    18: burstRatio(0, fixed),
+    19: burstRatio(1, fixed),
+    20: burstRatio(2, fixed),
+    21: streamInBursts(adaptbf),
+    22: rateError(fixed, [STREAM], 5, ALL_RUN_S),
+  }
+}
+
+/** Rate of the stream while bursts are served, relative to its rate while none is. */
+function streamInBursts({ served }: Run): number {
+  const bins = served[STREAM]!.slice(0, ALL_RUN_S * BINS_PER_S).map((stream, bin) => {
+    const bursts = served.reduce((sum, job, number) => (number === STREAM ? sum : sum + job[bin]!), 0)
+    return { stream, bursts }
+  })
+  const meanOf = (isIn: (bursts: number) => boolean): number =>
+    mean(bins.filter(({ bursts }) => isIn(bursts)).map(({ stream }) => stream))
+  return meanOf((bursts) => bursts > 0) / meanOf((bursts) => bursts === 0)
+}
+
+/** Adds the plateau of the stream under static rules: its priority of T. */
+function withPlateau(timeline: Timeline, at: number): Timeline {
+  if (at !== 1) return timeline
+  const level = 0.1 * IV_E.capacity
+  return {
+    ...timeline,
+    published: [
+      {
+        name: 'Job4: 10 % of T',
+        points: [
+          [0, level],
+          [ALL_RUN_S, level],
+        ],
+      },
+    ],
+  }
 }

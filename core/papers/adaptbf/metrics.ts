@@ -3,7 +3,7 @@ import { sum } from '../../base/statistics.ts'
 import type { Run } from './run.ts'
 
 /** Bins of 100 ms per second. */
-const BINS_PER_S = 10
+export const BINS_PER_S = 10
 
 /** RPCs served to a job in [fromS, toS); whole tenths of a second. */
 export const servedIn = (run: Run, job: number, fromS: number, toS: number): number =>
@@ -21,7 +21,7 @@ export function sharesIn(run: Run, fromS: number, toS: number): number[] {
 }
 
 /** Share of each job in the nodes: its entitlement while all are active. */
-export function entitlements({ jobs }: Run): number[] {
+export function entitlements({ jobs }: Pick<Run, 'jobs'>): number[] {
   const all = sum(jobs.map(({ nodes }) => nodes))
   return jobs.map(({ nodes }) => nodes / all)
 }
@@ -30,6 +30,34 @@ export function entitlements({ jobs }: Run): number[] {
 export function shareError(run: Run, fromS: number, toS: number): number {
   const shares = sharesIn(run, fromS, toS)
   return Math.max(...entitlements(run).map((part, job) => Math.abs(shares[job]! - part)))
+}
+
+/** Windows of 1 s in [fromS, toS). */
+const seconds = (fromS: number, toS: number): number[] =>
+  Array.from({ length: Math.max(0, toS - fromS) }, (_, i) => fromS + i)
+
+/**
+ * Largest deviation of a job's share from its entitlement among the active jobs, over all seconds of [fromS, toS): the
+ * distance of a curve from its plateau.
+ *
+ * @param active  numbers of the jobs that run.
+ */
+export function shareErrorBySecond(run: Run, active: readonly number[], fromS: number, toS: number): number {
+  const nodes = sum(active.map((job) => run.jobs[job]!.nodes))
+  const errors = seconds(fromS, toS).flatMap((at) => {
+    const served = active.map((job) => servedIn(run, job, at, at + 1))
+    return active.map((job, i) => Math.abs(served[i]! / sum(served) - run.jobs[job]!.nodes / nodes))
+  })
+  return errors.length > 0 ? Math.max(...errors) : NaN
+}
+
+/** Largest deviation of a job's rate from its entitlement, as a fraction of the capacity, over all seconds of [fromS, toS). */
+export function rateError(run: Run, active: readonly number[], fromS: number, toS: number): number {
+  const parts = entitlements(run)
+  const errors = seconds(fromS, toS).flatMap((at) =>
+    active.map((job) => Math.abs(servedIn(run, job, at, at + 1) / run.capacity - parts[job]!)),
+  )
+  return Math.max(...errors)
 }
 
 /** A job's RPCs divided by its completion time, RPC/s. */

@@ -4,19 +4,20 @@
 import type { DemandMeasure } from '../../controllers/settings.ts'
 import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Experiment } from '../experiment.ts'
-import { claimsOf, numbered, publishedAs } from './expectations.ts'
+import { claimsOf, numbered } from './expectations.ts'
 import { deficitPart, rateIn, shareError, sharesIn } from './metrics.ts'
 import { runPart, runsOf } from './part.ts'
 import type { Run } from './run.ts'
-import { adaptbf, COMMON_SETUP, IV_D, IV_F } from './setups.ts'
+import { adaptbf, MODEL_SETUP, IV_D, IV_F } from './setups.ts'
 
 /** IV-D up to 30 s: all four jobs run. */
 const IV_D_30 = { ...IV_D, horizonS: 30 }
 /** Window in which T is evaluated: after the first seconds. */
 const WINDOW = [5, 30] as const
 
-/** T below and at the capacity; at it, the run of IV-D gives the same result. */
+/** T below and at the capacity, as a factor; at the capacity the run equals that of IV-D. */
 const BELOW = [0.8, 0.9, 0.95, 1]
+/** T above the capacity. */
 const ABOVE = [1.05, 1.1, 1.2, 1.5]
 const partName = (factor: number): string => (factor === 1 ? ADAPTBF : `T=${factor}`)
 
@@ -24,9 +25,8 @@ export const tSensitivity: Experiment<Run> = {
   id: 'adaptbf.T-sensitivity',
   system: ADAPTBF,
   title: 'The token rate T against the true capacity',
-  setup: [...COMMON_SETUP, 'IV-D with T from 0.8 to 1.5 of the capacity; 5 to 30 s, while all four jobs run.'],
+  setup: [...MODEL_SETUP, 'IV-D with T from 0.8 to 1.5 of the capacity; 5 to 30 s, while all four jobs run.'],
   expectations: claimsOf('T-sensitivity'),
-  published: publishedAs({}),
   parts: [...BELOW, ...ABOVE].map((factor) => {
     const control = adaptbf(IV_D, { maxRatePerSec: factor * IV_D.capacity })
     return runPart('IV-D', partName(factor), { ...(factor === 1 ? IV_D : IV_D_30), control })
@@ -45,24 +45,16 @@ export const tSensitivity: Experiment<Run> = {
 const MEASURES: readonly DemandMeasure[] = ['served', 'arrivals', 'backlog']
 const measurePart = (measure: DemandMeasure): string => (measure === 'backlog' ? ADAPTBF : `demand=${measure}`)
 
-const DEFICIT = {
-  value: 'u > 1 means a deficit',
-  note:
-    'The paper measures what was issued to the target. Clients with at most 8 RPCs in flight cannot issue more than they are ' +
-    'served, so only a measure that counts waiting RPCs shows the deficit.',
-}
-
 export const measurement: Experiment<Run> = {
   id: 'adaptbf.measurement',
   system: ADAPTBF,
   title: 'Utilization of throttled jobs above 1, by demand measure',
   setup: [
-    ...COMMON_SETUP,
+    ...MODEL_SETUP,
     'IV-D and IV-F with demand as served, as arrived, and as dispatched plus queued. Counted: jobs with a rule and RPCs still ' +
       'queued at the end of a period.',
   ],
   expectations: claimsOf('measurement'),
-  published: publishedAs({ 1: DEFICIT, 2: DEFICIT, 3: DEFICIT, 4: DEFICIT }, { value: DEFICIT.value }),
   parts: [
     ...MEASURES.map((demand) => runPart('IV-D', measurePart(demand), { ...IV_D, control: adaptbf(IV_D, { demand }) })),
     ...MEASURES.map((demand) => runPart('IV-F', measurePart(demand), { ...IV_F, control: adaptbf(IV_F, { demand }) })),
@@ -80,9 +72,8 @@ export const bucketReset: Experiment<Run> = {
   id: 'adaptbf.bucket-reset',
   system: ADAPTBF,
   title: 'Buckets that a change of the rate refills, as on running Lustre servers',
-  setup: [...COMMON_SETUP, 'IV-D; buckets of 3 or 1 tokens, refilled by every change; 5 to 30 s.'],
+  setup: [...MODEL_SETUP, 'IV-D; buckets of 3 or 1 tokens, refilled by every change; 5 to 30 s.'],
   expectations: claimsOf('bucket-reset'),
-  published: publishedAs({}),
   parts: [
     ...[3, 1].map((depth) =>
       runPart('IV-D', `reset, depth ${depth}`, {

@@ -3,12 +3,18 @@ import { mean } from '../../base/statistics.ts'
 import { invariant } from '../../base/result.ts'
 import { randomStream } from '../../base/random.ts'
 import { NS_PER_MS, NS_PER_S, sToNs } from '../../base/units.ts'
+import { ADAPTBF } from '../../controllers/registry.ts'
 import { Simulation } from '../../sim/simulation.ts'
 import { Client } from './client.ts'
 import { type ControlSetup, Control, type ControlTrace } from './control.ts'
-import { IdealOst } from './ideal-ost.ts'
+import { ModelServer } from './model-server.ts'
+import type { ExperimentServer } from './server.ts'
+import { ShippedServer, type ShippedServerParts } from './shipped-server.ts'
 import type { SchedulerSetup } from './tbf-queues.ts'
 import type { JobSetup } from './workload.ts'
+
+/** Options of the server as shipped, apart from those that follow from the run. */
+export type ShippedSetup = Pick<ShippedServerParts, 'fences' | 'depth' | 'hasQueueCounts'>
 
 /** One variant of an experiment. */
 export interface RunSetup {
@@ -16,6 +22,8 @@ export interface RunSetup {
   readonly capacity: number
   readonly jobs: readonly JobSetup[]
   readonly scheduler?: Partial<SchedulerSetup> | undefined
+  /** Runs on the server as shipped; `scheduler` is then not used. */
+  readonly shipped?: ShippedSetup | undefined
   readonly control: ControlSetup
   /** End of the run, s; undefined: the end of the last job. */
   readonly horizonS?: number | undefined
@@ -46,16 +54,15 @@ const PAPER_SCHEDULER: SchedulerSetup = { depth: 3, bucket: 'carried', fallback:
 export function simulate(setup: RunSetup, seed: number): Run {
   const { capacity, jobs, horizonS } = setup
   const sim = new Simulation()
-  const scheduler = { ...PAPER_SCHEDULER, ...setup.scheduler }
-  const ost = new IdealOst(sim, jobs.length, capacity, scheduler, randomStream(seed, 'device'))
-  const clients = jobs.map((job, number) => new Client(sim, ost, number, job))
-  const control = new Control(sim, ost, jobs, setup.control)
+  const server = serverOf(sim, setup, seed)
+  const clients = jobs.map((job, number) => new Client(sim, server, number, job))
+  const control = new Control(sim, server, jobs, setup.control)
   const served: number[][] = jobs.map(() => [])
   const before = jobs.map(() => 0)
   let isOver = false
   for (let bin = 1; !isOver; bin++) {
     sim.runUntil(bin * BIN_NS)
-    for (const [job, counts] of ost.counts.entries()) {
+    for (const [job, counts] of server.counts.entries()) {
       served[job]!.push(counts.served - before[job]!)
       before[job] = counts.served
     }
@@ -70,4 +77,17 @@ export function simulate(setup: RunSetup, seed: number): Run {
     burstMeans: clients.map(({ burstSeconds }) => mean(burstSeconds)),
     trace: control.trace,
   }
+}
+
+function serverOf(
+  sim: Simulation,
+  { jobs, capacity, scheduler, shipped, control }: RunSetup,
+  seed: number,
+): ExperimentServer {
+  const jitter = randomStream(seed, 'device')
+  if (shipped) {
+    const dtSeconds = control.kind === ADAPTBF ? control.dtSeconds : 1
+    return new ShippedServer(sim, { ...shipped, jobs, capacity, controller: control.kind, dtSeconds, jitter })
+  }
+  return new ModelServer(sim, { jobs, capacity, scheduler: { ...PAPER_SCHEDULER, ...scheduler }, jitter })
 }

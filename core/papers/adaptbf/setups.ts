@@ -3,7 +3,7 @@
  * chosen here so that the patterns are distinguishable (spec/adaptbf A25, A26).
  */
 import { ADAPTBF } from '../../controllers/registry.ts'
-import type { AdapTbfSetup, ControlSetup } from './control.ts'
+import type { AdapTbfSetup } from './control.ts'
 import type { RunSetup } from './run.ts'
 import { bursts, continuous, type JobSetup, processes } from './workload.ts'
 
@@ -56,6 +56,17 @@ export const IV_F_ENDLESS: Scene = {
   ]),
 }
 
+/** A scene with bursts and pauses of another length. */
+export const withBursts = (scene: Scene, factor: number): Scene => ({
+  ...scene,
+  jobs: scene.jobs.map((job) => ({
+    ...job,
+    processes: job.processes.map(({ burst, ...process }) =>
+      burst ? { ...process, burst: { rpcs: burst.rpcs * factor, thinkS: burst.thinkS * factor } } : process,
+    ),
+  })),
+})
+
 /** AdapTBF as the paper runs it: every 100 ms, T = capacity; demand is served plus waiting RPCs. */
 export const adaptbf = ({ capacity }: Scene, changes: Partial<AdapTbfSetup> = {}): AdapTbfSetup => ({
   kind: ADAPTBF,
@@ -65,17 +76,14 @@ export const adaptbf = ({ capacity }: Scene, changes: Partial<AdapTbfSetup> = {}
   ...changes,
 })
 
-/** The three controllers of the paper's figures. */
-export const controllersOf = (scene: Scene): Readonly<Record<'none' | 'static' | typeof ADAPTBF, ControlSetup>> => ({
-  none: { kind: 'none' },
-  static: { kind: 'static', maxRatePerSec: scene.capacity },
-  adaptbf: adaptbf(scene),
-})
+/** Description of the clients. */
+export const CLIENT_SETUP =
+  'Clients: one per job with 8 RPCs in flight; a process has 1 RPC outstanding; 0.1 ms network each way, 0.2 ms in the client.'
 
-/** Description of the parts that all setups share. */
-export const COMMON_SETUP: readonly string[] = [
+/** Description of the parts that all setups of the model share. */
+export const MODEL_SETUP: readonly string[] = [
   'OST: 16 I/O threads, one device that serves in order, 1 MiB per RPC, service time uniform within 20 % of its mean.',
-  'Clients: one per job with 8 RPCs in flight; a process has 1 RPC outstanding; 0.1 ms network each way, 0.2 ms in the client.',
+  CLIENT_SETUP,
   'TBF: buckets of 3 tokens, carried over changes of the rate; unruled RPCs in one queue, served when no ruled queue is due.',
   'Demand: RPCs dispatched in the period and RPCs still queued at its end; period 100 ms; T = capacity.',
 ]

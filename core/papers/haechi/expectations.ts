@@ -1,17 +1,10 @@
-/** Typed Haechi claims. Published values are in the file, next to the bound that a reproduction must satisfy. */
+/** Typed Haechi claims. Published values, tolerances and regression bounds are in the file. */
 import { invariant } from '../../base/result.ts'
 import file from '../expectations/haechi.json' with { type: 'json' }
-import { expectationsOf, type Expectation, type Measured } from '../expectation.ts'
-import type { Experiment, Figure, Part, Published } from '../experiment.ts'
+import { expectationsOf, type Measured } from '../expectation.ts'
+import type { Experiment, Figure, Fit, Part } from '../experiment.ts'
 import { runNode, type NodeRun, type Scene } from './node-run.ts'
-
-const PUBLISHED = new Map(
-  Object.values(file).flatMap(({ assertions }) =>
-    (assertions as ({ id: string; published: Published['value'] } & Pick<Published, 'note'>)[]).map(
-      ({ id, published, note }) => [id, { value: published, ...(note === undefined ? {} : { note }) }] as const,
-    ),
-  ),
-)
+import { STREAM } from './profile.ts'
 
 /** One run of a set, by the key that experiments use for it. */
 export interface Variant extends Part<NodeRun> {
@@ -19,13 +12,15 @@ export interface Variant extends Part<NodeRun> {
 }
 
 /**
- * @param set  for example `2A`; parts with the same set and key are the same run. Without noise it does not depend on the seed.
+ * @param set  for example `2A`; parts with the same set and key are the same run.
+ * @param scene  composed when it runs: its sigma is measured by another run.
+ * @param isSeeded  true to draw the noise from the seed; otherwise its stream is fixed and the part runs once.
  */
-export const variant = (set: string, key: string, scene: Scene): Variant => ({
+export const variant = (set: string, key: string, scene: () => Scene, isSeeded = false): Variant => ({
   id: `haechi/${set}/${key}`,
   key,
-  run: (seed) => runNode(scene, seed),
-  ...(scene.noise === undefined ? { isSeedless: true } : {}),
+  run: (seed) => runNode(scene(), isSeeded ? seed : STREAM),
+  ...(isSeeded ? {} : { isSeedless: true }),
 })
 
 interface Described {
@@ -33,6 +28,7 @@ interface Described {
   readonly name: string
   readonly title: string
   readonly setup: readonly string[]
+  readonly fits: readonly Fit[]
   readonly variants: readonly Variant[]
   /** Returns values by the claim's id without `haechi.`. */
   measure(run: (key: string) => NodeRun): Readonly<Record<string, Measured>>
@@ -40,7 +36,7 @@ interface Described {
 }
 
 export function experimentOf(described: Described): Experiment<NodeRun> {
-  const { name, title, setup, variants } = described
+  const { name, title, setup, fits, variants } = described
   const id = `haechi.${name}`
   const lookUp =
     (runs: ReadonlyMap<string, NodeRun>) =>
@@ -55,9 +51,9 @@ export function experimentOf(described: Described): Experiment<NodeRun> {
     system: 'haechi',
     title,
     setup,
+    fits,
     parts: variants,
     expectations: expectationsOf(file, name),
-    published: (claim: Expectation) => PUBLISHED.get(claim.id) ?? { value: null },
     measure: (runs) =>
       new Map(Object.entries(described.measure(lookUp(runs))).map(([claim, value]) => [`haechi.${claim}`, value])),
     figures: (runs) => described.figures(lookUp(runs)),

@@ -1,9 +1,9 @@
 /**
  * Data node in the setup of the paper's experiments, and its results, period by period.
  *
- * A run may be scaled down by a whole factor: rates, tokens, batch B and window Q are divided by it and the retry
- * interval is multiplied, so that one simulated I/O represents that many and every share of the node's time stays the
- * same; results are multiplied again. Not scaled: a FAA takes the time of a data I/O of the smaller node.
+ * A run may be scaled down by a whole factor: rates, tokens, batch B and window Q are divided by it, so that one simulated I/O
+ * represents that many; a FAA takes as long as at full size. Every share of the node's time stays the same. Results are
+ * multiplied again.
  */
 import { invariant } from '../../base/result.ts'
 import { NS_PER_S } from '../../base/units.ts'
@@ -60,10 +60,14 @@ export interface NodeRun {
   readonly used: readonly number[]
   /** Latency in the measured periods. */
   readonly latency: LatencySummary
+  /** Its percentiles, us: `PERCENTILES`. */
+  readonly percentiles: readonly (readonly [percent: number, us: number])[]
   readonly counters: NodeCounters
 }
 
-/** The sheet's settings with another estimator (spec/haechi 15). */
+const PERCENTILES = [10, 25, 50, 75, 90, 99, 99.9] as const
+
+/** Default settings with another estimator (spec/haechi 15). */
 export const estimating = (estimator: Partial<EstimatorSettings>, settings = DEFAULT_SETTINGS): HaechiSettings => ({
   ...settings,
   estimator: { ...settings.estimator, ...estimator },
@@ -83,13 +87,14 @@ export function runNode(scene: Scene, seed: number): NodeRun {
     noise,
     slots: clients.length,
     samples: { ...NODE_DEFAULTS.samples, rows: 0 },
+    keptPeriods: warmUp + measured,
     settings: {
       ...settings,
       batch: Math.round(settings.batch / size),
-      window: Math.round(settings.window / size),
-      phase2Window: Math.round(settings.phase2Window / size),
-      retryNs: settings.retryNs * size,
+      window: Math.max(1, Math.round(settings.window / size)),
+      phase2Window: Math.max(1, Math.round(settings.phase2Window / size)),
     },
+    fabric: { ...NODE_DEFAULTS.fabric, faaShare: 1 / size },
     profile: { globalIops: small(profile.globalIops), localIops: small(profile.localIops) },
     capacity: capacity.map(({ period, iops }) => ({ atNs: period * settings.periodNs, iops: small(iops) })),
     clients: clients.map(({ reservation, demand, limit }, i) => ({
@@ -114,6 +119,7 @@ export function runNode(scene: Scene, seed: number): NodeRun {
     omega: monitored.map(({ omega }) => omega * size),
     used: monitored.map(({ used }) => used * size),
     latency: node.latency(),
+    percentiles: PERCENTILES.map((percent) => [percent, node.latencyAt(percent / 100)] as const),
     counters: node.counters(),
   }
 }

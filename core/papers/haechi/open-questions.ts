@@ -1,6 +1,7 @@
 /** Experiments on the paper's verbal claims and open questions: the data node's CPU, limits, and the cost of tokens. */
 import { experimentOf, variant } from './expectations.ts'
 import { clientBars } from './figures.ts'
+import { FITS } from './fits.ts'
 import { meanClients, meanTotal } from './metrics.ts'
 import { FIXED } from './node-run.ts'
 import { TWO_SIDED } from './set-1.ts'
@@ -12,19 +13,21 @@ const limited = demanding(reserved('uniform', 0.9), 0.9).map((client, i) =>
   i === 0 ? { reservation: 50_000, demand: client.demand, limit: LIMIT } : client,
 )
 
-export const own = experimentOf({
+export const openQuestions = experimentOf({
   name: 'own',
   title: 'The data node’s CPU, the cost of tokens, limits',
   setup: [
-    'Uniform reservations of 90 %, demand as in 2A; every I/O is simulated.',
+    'Uniform reservations of 90 %, demand as in 2A. With a limit every I/O is simulated, otherwise one represents 8.',
     FIXED_SETUP,
+    'Beside the three readings, so that the cost of tokens does not depend on what the estimator learns.',
     'Limit: C1 reserves 50 K.',
   ],
+  fits: FITS,
   variants: [
     PLAIN,
     PLAIN_BARE,
     TWO_SIDED,
-    variant('own', 'limit', { clients: limited, settings: FIXED, size: 1, ...SETTLED }),
+    variant('own', 'limit', () => ({ clients: limited, settings: FIXED, size: 1, ...SETTLED })),
   ],
   measure(run) {
     const plain = run(PLAIN.key)

@@ -1,7 +1,8 @@
 /** Set 1 (III-B, Fig. 6 to 8): profile of the bare node. */
 import { TWO_SIDED_PROFILE } from '../../haechi/settings.ts'
 import { experimentOf, variant, type Variant } from './expectations.ts'
-import { bars, clientBars } from './figures.ts'
+import { bars, clientBars, throughputCurve } from './figures.ts'
+import { BARE_FITS } from './fits.ts'
 import { meanClients, meanTotal } from './metrics.ts'
 import type { Scene } from './node-run.ts'
 import { CLIENTS, SETTLED, sizeSetup, spike } from './setups.ts'
@@ -19,19 +20,22 @@ const SIDES: readonly Side[] = ['one', 'two']
 const counts = Array.from({ length: CLIENTS }, (_, i) => i + 1)
 
 const saturating = (side: Side, clients: number): Variant =>
-  variant('1', `${side}-sided ${clients}`, {
+  variant('1', `${side}-sided ${clients}`, () => ({
     ...BARE,
     ...(side === 'two' ? { mode: 'two-sided', profile: TWO_SIDED_PROFILE } : {}),
     clients: Array.from({ length: clients }, () => ({ reservation: 0, demand: ENDLESS })),
-  })
+  }))
 
 /** Ten clients, with the data node's CPU answering every I/O. */
 export const TWO_SIDED = saturating('two', CLIENTS)
+
+const PUBLISHED_ONE = { one: 400_000, two: 327_000 } as const
 
 const single = experimentOf({
   name: '1A',
   title: 'One client alone',
   setup: [SETUP, 'Clients are alike, so one represents all ten. C_L is an input of the model.', sizeSetup(SIZE)],
+  fits: BARE_FITS,
   variants: SIDES.map((side) => saturating(side, 1)),
   measure: (run) => Object.fromEntries(SIDES.map((side) => [`1A.${side}`, meanTotal(run(`${side}-sided 1`))])),
   figures: (run) => [
@@ -39,10 +43,30 @@ const single = experimentOf({
       'fig6',
       'Throughput of one client',
       ['throughput'],
-      SIDES.map((side) => [`${side}-sided`, [meanTotal(run(`${side}-sided 1`))]] as const),
+      SIDES.map((side) => [`${side}-sided`, [meanTotal(run(`${side}-sided 1`))], [PUBLISHED_ONE[side]]] as const),
     ),
   ],
 })
+
+/** The paper has Figure 7 in words: linear to four clients, then saturated; two-sided saturated by two. */
+const PUBLISHED_SCALING = [
+  {
+    name: 'one-sided',
+    points: [
+      [1, 400_000],
+      [4, 1_570_000],
+      [10, 1_570_000],
+    ],
+  },
+  {
+    name: 'two-sided',
+    points: [
+      [1, 327_000],
+      [2, 430_000],
+      [10, 430_000],
+    ],
+  },
+] as const
 
 const scaling = experimentOf({
   name: '1B',
@@ -52,17 +76,21 @@ const scaling = experimentOf({
     'C_G = 1,570 K one-sided, 430 K two-sided are inputs of the model; the curve between is not.',
     sizeSetup(SIZE),
   ],
+  fits: BARE_FITS,
   variants: SIDES.flatMap((side) => counts.map((n) => saturating(side, n))),
   measure: (run) =>
     Object.fromEntries(
       SIDES.flatMap((side) => counts.map((n) => [`1B.${side}.${n}`, meanTotal(run(`${side}-sided ${n}`))] as const)),
     ),
   figures: (run) => [
-    bars(
+    throughputCurve(
       'fig7',
       'Throughput by active clients',
-      SIDES.map((side) => `${side}-sided`),
-      counts.map((n) => [String(n), SIDES.map((side) => meanTotal(run(`${side}-sided ${n}`)))] as const),
+      'active clients',
+      Object.fromEntries(
+        SIDES.map((side) => [`${side}-sided`, counts.map((n) => [n, meanTotal(run(`${side}-sided ${n}`))] as const)]),
+      ),
+      PUBLISHED_SCALING,
     ),
   ],
 })
@@ -81,6 +109,12 @@ const DEMANDS = [
   { key: 'spike constant', id: 'fig8c', title: 'Spike demand, constant rate', amounts: SPIKE, pattern: 'constant' },
 ] as const
 
+const PUBLISHED_DEMANDS: Readonly<Record<string, (client: number) => number | null>> = {
+  'uniform burst': () => 157_000,
+  'spike burst': (client) => (client < 3 ? 278_000 : 80_000),
+  'spike constant': (client) => (client < 3 ? 332_000 : null),
+}
+
 const patterns = experimentOf({
   name: '1C',
   title: 'Demand over clients and over time',
@@ -89,7 +123,8 @@ const patterns = experimentOf({
     'Demands of 158 K each, or 340 K for C1 to C3 and 80 K for the others; requests left unserved by a period are dropped.',
     sizeSetup(SIZE),
   ],
-  variants: DEMANDS.map(({ key, amounts, pattern }) => variant('1C', key, demands(amounts, pattern))),
+  fits: BARE_FITS,
+  variants: DEMANDS.map(({ key, amounts, pattern }) => variant('1C', key, () => demands(amounts, pattern))),
   measure(run) {
     const clients = (key: string): number[] => meanClients(run(key))
     /** Worst of C1 to C3, and of the others. */
@@ -106,7 +141,12 @@ const patterns = experimentOf({
   },
   figures: (run) =>
     DEMANDS.map(({ key, id, title, amounts }) =>
-      clientBars(id, title, { demand: amounts, completed: meanClients(run(key)) }),
+      clientBars(
+        id,
+        title,
+        { demand: amounts, completed: meanClients(run(key)) },
+        { completed: (client) => PUBLISHED_DEMANDS[key]?.(client) ?? null },
+      ),
     ),
 })
 

@@ -24,13 +24,18 @@ export const spike = (high: number, low: number): number[] => spikeShares(CLIENT
 
 /** Periods of the runs with the estimator. */
 export const LEARNING = { warmUp: 30, measured: 12 } as const
+/** Largest relative deviation of a period's capacity from C_G. */
+export const NOISE = 0.001
+/** I/Os that one simulated I/O represents, where nothing else is said. */
+export const SIZE = 32
 /** With a fixed omega all periods after the first are alike. */
 export const SETTLED = { warmUp: 1, measured: 2 } as const
 
 export const names = Array.from({ length: CLIENTS }, (_, i) => `C${i + 1}`)
 
 export const LEARNING_SETUP =
-  'Estimator on with the sheet’s defaults (eta 1 %, M 5, sigma 7 %), 30 periods of 1 s to warm up and 12 measured.'
+  '30 periods of 1 s to warm up and 12 measured. Each period’s capacity is off by up to 0.1 %, from a fixed stream.'
 export const FIXED_SETUP = 'Estimator off: omega stays 1,570 K. One period to warm up and two measured.'
 export const sizeSetup = (size: number): string =>
-  `One simulated I/O represents ${size}: rates, B and Q are divided by ${size}, so every share of the node’s time stays.`
+  `One simulated I/O represents ${size}: rates, B and Q are divided by ${size}, so every share of the node’s time stays. At full ` +
+  'size totals are the same to 0.01 %, every client to 0.1 %.'

@@ -2,6 +2,7 @@
 import type { Experiment } from '../experiment.ts'
 import { month } from './ii.ts'
 import { otherTraces, sensitivity } from './open-questions.ts'
+import { permutedTraces, randomTraces } from './unfitted-traces.ts'
 import { perClass, perOperation } from './v-ab.ts'
 import { scenarios } from './v-c.ts'
 import { hierarchy } from './v-c-hierarchy.ts'
@@ -14,6 +15,8 @@ export const experiments: readonly Experiment[] = [
   ...scenarios,
   hierarchy,
   otherTraces,
+  permutedTraces,
+  randomTraces,
   sensitivity,
   cost,
 ]

@@ -33,8 +33,8 @@ describe.each(['equal', 'usage'] as const)('jobs behind stages and controllers, 
     const together = run.rates.map((rates) => rates[2 * JOIN_S]!)
     expect(together.reduce((sum, rate) => sum + rate, 0)).toBeLessThanOrEqual(MAX_RATE + FLOORS)
     const end = run.durations[0]!
-    const others = (t: number): number => run.rates.slice(1).reduce((sum, rates) => sum + rates[t]!, 0)
-    expect(others(end + 2)).toBeGreaterThan(0.99 * MAX_RATE)
+    const otherRates = (t: number): number => run.rates.slice(1).reduce((sum, rates) => sum + rates[t]!, 0)
+    expect(otherRates(end + 2)).toBeGreaterThan(0.99 * MAX_RATE)
     expect(hierarchy.global.status(0).jobs.filter(({ stages }) => stages > 0)).toEqual([])
   })
 })

@@ -8,6 +8,7 @@ import { LocalController } from '../../padll/control/local-controller.ts'
 import { StageAgent } from '../../padll/control/stage-agent.ts'
 import type { HousekeepingRule } from '../../padll/rules/housekeeping.ts'
 import type { Stage } from '../../padll/stage/stage.ts'
+import { globalToLocal, localToGlobal } from '../../padll/wire/hierarchy-wire.ts'
 import { type Control, MAX_RATE, type ScenarioJob } from './scenarios.ts'
 import type { Plane } from './staged.ts'
 
@@ -33,6 +34,8 @@ export interface HierarchySetup {
   /** Demands of the jobs, including those that join later. */
   readonly jobs: readonly ScenarioJob[]
   readonly split?: 'equal' | 'usage'
+  /** Called with the length of every frame between the local controllers and the global one, bytes. */
+  readonly onFrame?: (bytes: number) => void
 }
 
 /** Stages are numbered by the link of their node, from 1. */
@@ -40,12 +43,14 @@ export class Hierarchy implements Plane {
   readonly global: GlobalController
   readonly #nodes = new Map<number, Node>()
   readonly #messages: (() => void)[] = []
+  readonly #onFrame: ((bytes: number) => void) | undefined
   /** Undefined after nodes were added or removed. */
   #ticking: readonly Ticking[] | undefined
   #lastLink = 0
   #nowNs = 0
 
-  constructor({ control, jobs, split = 'equal' }: HierarchySetup) {
+  constructor({ control, jobs, split = 'equal', onFrame }: HierarchySetup) {
+    this.#onFrame = onFrame
     this.global = new GlobalController({
       controller: 'global',
       startedMs: 0,
@@ -61,8 +66,10 @@ export class Hierarchy implements Plane {
         ...(control.epsilon === undefined ? {} : { epsilon: control.epsilon }),
       },
       io: {
-        send: (link, message) =>
-          this.#later(() => this.#nodes.get(link)?.local.onGlobalMessage(link, message, this.#nowNs)),
+        send: (link, message) => {
+          this.#onFrame?.(globalToLocal.encode(message).length)
+          this.#later(() => this.#nodes.get(link)?.local.onGlobalMessage(link, message, this.#nowNs))
+        },
         close: () => undefined,
       },
     })
@@ -107,7 +114,10 @@ export class Hierarchy implements Plane {
       io: {
         toStage: (_, message) => this.#later(() => agent.onMessage(message, this.#nowNs)),
         closeStage: () => undefined,
-        toGlobal: (_, message) => this.#later(() => this.global.onMessage(link, message, this.#nowNs)),
+        toGlobal: (_, message) => {
+          this.#onFrame?.(localToGlobal.encode(message).length)
+          this.#later(() => this.global.onMessage(link, message, this.#nowNs))
+        },
         closeGlobal: () => undefined,
       },
     })

@@ -1,18 +1,17 @@
-/** Experiments on the paper's open questions: other traces of the same kind, and sensitivity to the choices made. */
+/** Experiments on the paper's open questions: other noise in the trace, and sensitivity to the choices made. */
 import { generateTrace, TRACE_A, TRACE_C } from '../../padll/trace/trace.ts'
 import type { Experiment, Part } from '../experiment.ts'
-import { claimsOf, named, published } from './expectations.ts'
+import { claimsOf, named } from './expectations.ts'
+import { TRACE_FITS } from './fits.ts'
 import { type FluidSetup, runFluid, type ScenarioRun, stageLoads } from './fluid.ts'
 import { type Control, type ScenarioNumber, SCENARIOS } from './scenarios.ts'
 import { FLUID_SETUP, fluidPart, fluidRun } from './v-c.ts'
 
 type Runs = ReadonlyMap<string, ScenarioRun>
 
-function part(scene: string, name: string, setup: (seed: number) => FluidSetup): Part<ScenarioRun> {
-  return { id: `padll/${scene}/${name}`, run: (seed) => runFluid(setup(seed)) }
-}
+const partId = (scene: string, name: string): string => `padll/${scene}/${name}`
 const minutesOf = (runs: Runs, scene: string, name: string, job: number): number =>
-  runs.get(`padll/${scene}/${name}`)!.durations[job]! / 60
+  runs.get(partId(scene, name))!.durations[job]! / 60
 
 const TRACES = 'V-C-traces'
 /** Part, scenario, algorithm, and the job whose minutes depend on the trace. */
@@ -30,24 +29,25 @@ const TRACE_CASES: readonly (readonly [string, ScenarioNumber, Control['algorith
 export const otherTraces: Experiment<ScenarioRun> = {
   id: `padll.${TRACES}`,
   system: 'padll',
-  title: 'The scenarios on other traces of the same kind',
-  setup: [FLUID_SETUP[0]!, 'The parameters of trace A, drawn from the seed of the run: each seed is another trace.'],
+  title: 'The scenarios with other noise around the fitted means',
+  setup: [
+    FLUID_SETUP[0]!,
+    'Noise and bursts of the parameters of trace A, drawn from the seed of the run, around its fitted means.',
+  ],
   expectations: claimsOf(TRACES),
-  published,
-  parts: TRACE_CASES.map(([name, scenario, algorithm]) =>
-    part(TRACES, name, (seed) => ({
-      jobs: SCENARIOS[scenario],
-      trace: generateTrace({ ...TRACE_A, seed }),
-      control: { algorithm },
-    })),
-  ),
+  fits: TRACE_FITS,
+  parts: TRACE_CASES.map(([name, scenario, algorithm]): Part<ScenarioRun> => ({
+    id: partId(TRACES, name),
+    run: (seed) =>
+      runFluid({ jobs: SCENARIOS[scenario], trace: generateTrace({ ...TRACE_A, seed }), control: { algorithm } }),
+  })),
   measure(runs) {
-    const others = TRACE_CASES.flatMap(([name, , , job]) =>
+    const otherJobs = TRACE_CASES.flatMap(([name, , , job]) =>
       [0, 1, 2, 3].filter((other) => other !== job).map((other) => minutesOf(runs, TRACES, name, other) - 36),
     )
     return named(TRACES, {
       ...Object.fromEntries(TRACE_CASES.map(([name, , , job]) => [name, minutesOf(runs, TRACES, name, job)])),
-      'other-jobs': Math.max(...others),
+      'other-jobs': Math.max(...otherJobs),
     })
   },
   figures: () => [],
@@ -79,6 +79,11 @@ const CASES: Readonly<Record<string, () => FluidSetup>> = {
   'imbalance-30-equal': () => staged(0.3, 'equal'),
   'imbalance-30-usage': () => staged(0.3, 'usage'),
 }
+const fixedPart = (name: string, setup: () => FluidSetup): Part<ScenarioRun> => ({
+  id: partId(SENSITIVITY, name),
+  isSeedless: true,
+  run: () => runFluid(setup()),
+})
 const LEFTOVER = 'psharing-leftover-proportional'
 
 export const sensitivity: Experiment<ScenarioRun> = {
@@ -91,11 +96,11 @@ export const sensitivity: Experiment<ScenarioRun> = {
       '30 % around their mean, the rate split equally or by usage.',
   ],
   expectations: claimsOf(SENSITIVITY),
-  published,
+  fits: TRACE_FITS,
   parts: [
     fluidPart(1, 'psfa'),
-    ...Object.entries(CASES).map(([name, setup]) => part(SENSITIVITY, name, setup)),
-    part(SENSITIVITY, LEFTOVER, () => s1({ algorithm: 'psharing', leftover: 'proportional' })),
+    ...Object.entries(CASES).map(([name, setup]) => fixedPart(name, setup)),
+    fixedPart(LEFTOVER, () => s1({ algorithm: 'psharing', leftover: 'proportional' })),
   ],
   measure(runs) {
     const base = fluidRun(runs, 1, 'psfa').durations[0]! / 60

@@ -4,8 +4,9 @@
 import { invariant } from '../../base/result.ts'
 import { generateTrace, TRACE_A } from '../../padll/trace/trace.ts'
 import type { Experiment, Part } from '../experiment.ts'
-import { claimsOf, named, published } from './expectations.ts'
+import { claimsOf, named } from './expectations.ts'
 import { jobTimelines } from './figures.ts'
+import { TRACE_FITS } from './fits.ts'
 import type { ScenarioRun } from './fluid.ts'
 import { Hierarchy } from './hierarchy.ts'
 import * as metrics from './metrics.ts'
@@ -22,23 +23,16 @@ const CELLS: readonly (readonly [ScenarioNumber, SetupName])[] = [
 ]
 const nameOf = (scenario: ScenarioNumber, setup: SetupName): string => `s${scenario}-${setup}`
 
-/** The runs do not depend on the seed and take a second each, so they are cached. */
-const kept = new Map<string, ScenarioRun>()
-
-const part = (scenario: ScenarioNumber, setup: SetupName): Part<ScenarioRun> => {
-  const id = `padll/${SCENE}/${nameOf(scenario, setup)}`
-  return {
-    id,
-    run() {
-      const jobs = SCENARIOS[scenario]
-      const control = controlOf(setup)
-      invariant(control !== null, 'only setups with a limit go through the hierarchy')
-      const run = kept.get(id) ?? runStaged(jobs, generateTrace(TRACE_A), new Hierarchy({ control, jobs }))
-      kept.set(id, run)
-      return run
-    },
-  }
-}
+const part = (scenario: ScenarioNumber, setup: SetupName): Part<ScenarioRun> => ({
+  id: `padll/${SCENE}/${nameOf(scenario, setup)}`,
+  isSeedless: true,
+  run() {
+    const jobs = SCENARIOS[scenario]
+    const control = controlOf(setup)
+    invariant(control !== null, 'only setups with a limit go through the hierarchy')
+    return runStaged(jobs, generateTrace(TRACE_A), new Hierarchy({ control, jobs }))
+  },
+})
 
 type Runs = ReadonlyMap<string, ScenarioRun>
 const stagedRun = (runs: Runs, scenario: ScenarioNumber, setup: SetupName): ScenarioRun => {
@@ -65,7 +59,7 @@ export const hierarchy: Experiment<ScenarioRun> = {
     FLUID_SETUP[2]!,
   ],
   expectations: claimsOf(SCENE),
-  published,
+  fits: TRACE_FITS,
   parts: [
     ...CELLS.map(([scenario, setup]) => part(scenario, setup)),
     ...CELLS.map(([scenario, setup]) => fluidPart(scenario, setup)),

@@ -6,17 +6,18 @@ import { generateTrace, TRACE_A } from '../../padll/trace/trace.ts'
 import { rangesAbove } from '../../padll/trace/series-statistics.ts'
 import { invariant } from '../../base/result.ts'
 import type { Experiment, Part } from '../experiment.ts'
-import { claimsOf, named, published } from './expectations.ts'
-import { jobTimelines } from './figures.ts'
+import { claimsOf, named } from './expectations.ts'
+import { completionBars, jobTimelines } from './figures.ts'
+import { TRACE_FITS } from './fits.ts'
 import { runFluid, type ScenarioRun } from './fluid.ts'
 import * as metrics from './metrics.ts'
 import { controlOf, MAX_RATE, type ScenarioNumber, SCENARIOS, SETUP_NAMES, type SetupName } from './scenarios.ts'
 
 export const FLUID_SETUP = [
-  'Four jobs join 3 min apart; each submits its part of trace A (spec/padll 10.2: 194.4 M operations in 36 min, mean 90 kops/s) ' +
+  'Four jobs join 3 min apart; each submits its part of trace A (194.4 M operations in 36 min, mean 90 kops/s) ' +
     'and ends when its backlog is empty. Max_R 110 kops/s, control cycle 1 s, PSFA epsilon 0.25, uniform 27.5 kops/s.',
   'Fluid model: operations are a quantity and a second is a step. V-C-hierarchy runs the same through stages and controllers.',
-  'Trace A is used with every seed; V-C-traces draws others.',
+  'Trace A is used with every seed; V-C-traces, V-C-permuted and V-C-random draw others.',
 ]
 
 type Setups = Readonly<Record<SetupName, ScenarioRun>>
@@ -25,6 +26,7 @@ const idOf = (scenario: ScenarioNumber, setup: SetupName): string => `padll/V-C-
 
 export const fluidPart = (scenario: ScenarioNumber, setup: SetupName): Part<ScenarioRun> => ({
   id: idOf(scenario, setup),
+  isSeedless: true,
   run: () => runFluid({ jobs: SCENARIOS[scenario], trace: generateTrace(TRACE_A), control: controlOf(setup) }),
 })
 
@@ -84,7 +86,7 @@ function scenario2(setups: Setups): Record<string, number> {
     [23, 35],
     [36, 42],
   ]
-  const [total, others] = [[psfa], [priority, psharing]].map((runs) =>
+  const [total, rivals] = [[psfa], [priority, psharing]].map((runs) =>
     least(runs, (run) => metrics.totalMean(run, [31, 36])),
   )
   return {
@@ -92,7 +94,7 @@ function scenario2(setups: Setups): Record<string, number> {
     ...baseline(setups),
     's2-false-allocation': least(windows, (window) => metrics.falseAllocation(psharing, window)),
     's2-psfa-23-30': metrics.jobMean(psfa, 3, [23, 30]) / metrics.jobMean(psharing, 3, [23, 30]),
-    's2-psfa-31-36': total! / others!,
+    's2-psfa-31-36': total! / rivals!,
   }
 }
 
@@ -121,17 +123,20 @@ function experiment(
   measure: (setups: Setups) => Record<string, number>,
 ): Experiment<ScenarioRun> {
   const id = `V-C-${scenario}`
-  const words = SCENARIOS[scenario].map(({ load, demand }) => `${100 * load} % at ${demand / 1000}`).join(', ')
+  const loads = SCENARIOS[scenario].map(({ load, demand }) => `${100 * load} % at ${demand / 1000}`).join(', ')
   return {
     id: `padll.${id}`,
     system: 'padll',
     title,
-    setup: [...FLUID_SETUP, `Loads and demands, kops/s: ${words}.`],
+    setup: [...FLUID_SETUP, `Loads and demands, kops/s: ${loads}.`],
     expectations: claimsOf(id),
-    published,
+    fits: TRACE_FITS,
     parts: SETUP_NAMES.map((setup) => fluidPart(scenario, setup)),
     measure: (runs) => named(id, measure(setupsOf(runs, scenario))),
-    figures: (runs) => jobTimelines(`fig${6 + scenario}`, setupsOf(runs, scenario), drawn),
+    figures: (runs) => [
+      ...jobTimelines(`fig${6 + scenario}`, setupsOf(runs, scenario), drawn),
+      completionBars(`fig${6 + scenario}`, setupsOf(runs, scenario), claimsOf(id)),
+    ],
   }
 }
 

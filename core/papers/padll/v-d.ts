@@ -1,69 +1,91 @@
-/** V-D: cost of a control cycle and of a stage on this machine. The only PADLL experiment that depends on a clock. */
-import { median } from '../../base/statistics.ts'
-import { invariant } from '../../base/result.ts'
-import { NS_PER_S } from '../../base/units.ts'
+/** V-D: cost of a control cycle, of a stage and of a node on this machine. The only PADLL experiment that depends on a clock. */
 import { randomStream } from '../../base/random.ts'
-import { Stage } from '../../padll/stage/stage.ts'
-import type { Experiment, Host } from '../experiment.ts'
-import { claimsOf, named, published } from './expectations.ts'
+import { invariant } from '../../base/result.ts'
+import { median } from '../../base/statistics.ts'
+import { NS_PER_S } from '../../base/units.ts'
+import type { Experiment, Host, Part } from '../experiment.ts'
+import { claimsOf, named } from './expectations.ts'
 import { Hierarchy } from './hierarchy.ts'
+import { bytesPerCycle, callNs, nodeCpuPercent, nodeMemoryMib, overheadPercent, stageOf } from './node-cost.ts'
 import type { ScenarioJob } from './scenarios.ts'
 
 const SCENE = 'V-D'
-const LOCALS = [1, 40, 1000] as const
-/** Values that the paper prints for these; us. */
-const PAPER_US: Readonly<Record<number, number>> = { 1: 162, 40: 664, 1000: 11_110 }
+/** Sizes for which the paper prints the latency. */
+const PRINTED = [1, 40, 1000] as const
+/** Points of the curve between them. */
+const BETWEEN = [10, 100, 250, 500] as const
+/** Latencies that the paper prints, us. */
+const PAPER_US: readonly (readonly [number, number])[] = [
+  [1, 162],
+  [40, 664],
+  [1000, 11_110],
+]
 /** Cycles until the code is compiled: more if each does less. */
 const warmUp = (locals: number): number => 20 + Math.ceil(2000 / locals)
 const CYCLES = 31
 const STAGES_A_JOB = 4
 
 const partOf = (locals: number): string => `padll/${SCENE}/${locals} local controllers`
-const THROUGHPUT = `padll/${SCENE}/stage`
+const CALL = `padll/${SCENE}/stage`
+const BYTES = `padll/${SCENE}/bytes`
+const MEMORY = `padll/${SCENE}/memory`
+
+const cyclePart = (locals: number): Part<number> => ({
+  id: partOf(locals),
+  run: (seed, host) => cycleUs(locals, seed, host),
+})
 
 export const cost: Experiment<number> = {
   id: `padll.${SCENE}`,
   system: 'padll',
-  title: 'Cost of a control cycle and of a stage',
+  title: 'Cost of a control cycle, of a stage and of a node',
   setup: [
-    'One process of this machine, compiled code warm, medians. Control cycle under PSFA: collect, compute and enforce over 1, 40 ' +
-      'and 1,000 local controllers with a stage each, four per job; messages are calls, so that sockets are not part of it.',
-    'Stage: open calls in sequence on one channel that does not throttle. `npm run bench` times both at more sizes.',
+    'One process of this machine, compiled code warm, medians. Control cycle under PSFA: collect, compute and enforce over 1 to ' +
+      '1,000 local controllers with a stage each, four per job; messages are calls, so that sockets are not part of it.',
+    'Stage: open calls in sequence on one channel that does not throttle. Node: a stage, its local controller and the frames to the ' +
+      'global controller; the process around them, interposition and the program are not included. `npm run bench` times the C ' +
+      'stage with 1 to 256 threads and controllers behind sockets.',
   ],
   expectations: claimsOf(SCENE),
-  published,
   parts: [
-    ...LOCALS.map((locals) => ({ id: partOf(locals), run: (seed: number, host: Host) => cycleUs(locals, seed, host) })),
-    { id: THROUGHPUT, run: (_: number, host: Host) => callsPerSecond(host) },
+    ...PRINTED.map(cyclePart),
+    ...BETWEEN.map((locals): Part<number> => ({ ...cyclePart(locals), isSeedless: true })),
+    { id: CALL, run: (_, host) => callNs(host) },
+    { id: BYTES, isSeedless: true, run: bytesPerCycle },
+    { id: MEMORY, isSeedless: true, run: (_, host) => nodeMemoryMib(host) },
   ],
   measure(runs) {
-    const [one, few, many] = LOCALS.map((locals) => runs.get(partOf(locals))!)
+    const [one, few, many] = PRINTED.map((locals) => runs.get(partOf(locals))!)
+    const call = runs.get(CALL)!
     return named<number | Record<string, number>>(SCENE, {
-      'cycle-us': Object.fromEntries(LOCALS.map((locals) => [locals, runs.get(partOf(locals))!])),
+      'cycle-us': Object.fromEntries(points(runs)),
       'growth-1-to-40': few! / one!,
       'growth-40-to-1000': many! / few!,
-      'stage-throughput': runs.get(THROUGHPUT)! / 1e6,
+      'cycle-1000-ms': many! / 1000,
+      'stage-throughput': 1000 / call,
+      overhead: overheadPercent(call),
+      'bytes-per-cycle': runs.get(BYTES)!,
+      'node-cpu': nodeCpuPercent(call, one!),
+      'node-memory': runs.get(MEMORY)!,
     })
   },
   figures: (runs) => [
     {
-      kind: 'bars',
+      kind: 'curve',
       id: 'fig10',
       title: 'Control cycle by local controllers',
       unit: '\u00b5s',
-      series: ['the paper’s cluster', 'this machine, in process'],
-      groups: LOCALS.map((locals) => ({
-        name: String(locals),
-        values: [PAPER_US[locals]!, runs.get(partOf(locals))!],
-      })),
+      across: 'local controllers',
+      isLog: true,
+      series: [{ name: 'in process', points: points(runs) }],
+      published: [{ name: 'over a network', points: PAPER_US }],
     },
   ],
 }
 
-function stageOf(job: string, instance: number, at: number): Stage {
-  const identity = { job, instance, pid: 1000 + at, ppid: 1, hostname: `node${at}`, user: 'ana' }
-  return new Stage({ identity, mounts: ['/scratch'] })
-}
+/** Cycles by number of local controllers, us. */
+const points = (runs: ReadonlyMap<string, number>): [number, number][] =>
+  [...PRINTED, ...BETWEEN].toSorted((a, b) => a - b).map((locals) => [locals, runs.get(partOf(locals))!])
 
 function cycleUs(locals: number, seed: number, { now }: Host): number {
   const random = randomStream(seed, 'cycle')
@@ -92,37 +114,4 @@ function cycleUs(locals: number, seed: number, { now }: Host): number {
   }
   invariant(hierarchy.global.status(0).cycle >= unmeasured + CYCLES, 'every step was a control cycle')
   return median(costs)
-}
-
-const CALLS = 200_000
-const MEASUREMENTS = 7
-
-function callsPerSecond({ now }: Host): number {
-  const stage = stageOf('job', 0, 0)
-  const of = { channel: 1000, contextType: 'posix_meta', type: 'no_op', context: 'meta_op' } as const
-  const laidOut = [
-    stage.housekeeping({ kind: 'create_channel', rule: 1, workflow: 0, ...of }, 0),
-    stage.housekeeping(
-      { kind: 'create_object', rule: 2, object: 1, bucket: { refillUs: 10_000, rate: 2 ** 40 }, ...of },
-      0,
-    ),
-  ]
-  invariant(
-    laidOut.every(({ ok }) => ok),
-    'one channel with one object is a good layout',
-  )
-  stage.markReady()
-  const request = { call: 'open', path: '/scratch/project/file' } as const
-  const loop = (fromNs: number): void => {
-    for (let i = 0; i < CALLS; i++) stage.submit(request, fromNs + i * 100)
-  }
-  // Twice, so that the measured code is compiled.
-  loop(0)
-  loop(CALLS * 100)
-  const rates = Array.from({ length: MEASUREMENTS }, (_, i) => {
-    const startMs = now()
-    loop((i + 2) * CALLS * 100)
-    return (CALLS * 1000) / (now() - startMs)
-  })
-  return median(rates)
 }

@@ -2,7 +2,9 @@
 import { SEQDLM, type DlmPolicy } from '../../seqdlm/policy.ts'
 import type { LockMode } from '../../seqdlm/modes.ts'
 import { Cluster } from '../../seqdlm/model/cluster.ts'
+import { COSTS } from '../../seqdlm/model/costs.ts'
 import { experimentOf, sizeName, variant } from './expectations.ts'
+import { MICRO_FITS } from './fits.ts'
 import { independent, throughput, timed, type WriteRun } from './writers.ts'
 
 const KB = 1024
@@ -36,6 +38,7 @@ const fig19a = experimentOf<WriteRun>({
   name: 'fig19a',
   title: 'Lock upgrading: one client alternates writes and reads',
   setup: ['One client, one stripe, 1,000 pairs of a write and a read of 64 KB. Reads take PR, writes PW or NBW.'],
+  fits: MICRO_FITS,
   variants: UPGRADES.map(({ name, policy, mode }) =>
     variant('pairs', name, (seed) => writeAndRead(policy, mode, seed)),
   ),
@@ -62,14 +65,16 @@ const DOWNGRADES = [
   { name: 'BW-D', policy: NO_CONVERSION, mode: 'BW' },
   { name: 'BW+D', policy: SEQDLM, mode: 'BW' },
 ] as const
+export type Downgrade = (typeof DOWNGRADES)[number]['name']
 const SIZES = [64 * KB, 256 * KB, MB]
 
 /** Writes that lie half in each of two stripes (A13). */
-function spanning(policy: DlmPolicy, mode: LockMode, bytes: number, seed: number): WriteRun {
-  const cluster = new Cluster({ policy, clients: CLIENTS, servers: 2, pages: 'hot', seed })
+export function spanning(name: Downgrade, bytes: number, seed: number, costs = COSTS, writes = WRITES): WriteRun {
+  const { policy, mode } = DOWNGRADES.find((setup) => setup.name === name)!
+  const cluster = new Cluster({ policy, clients: CLIENTS, servers: 2, pages: 'hot', seed, costs })
   return independent(cluster, {
     file: { base: 0, stripes: 2, stripeSize: MB },
-    writes: WRITES,
+    writes,
     bytes,
     options: { mode, whole: true },
     offsetOf: (writer, write) => (write * CLIENTS + writer) * 2 * MB + MB - bytes / 2,
@@ -83,9 +88,10 @@ const fig19b = experimentOf<WriteRun>({
     '16 clients, two stripes on two servers; every write lies half in each stripe and locks both on [0, EOF].',
     'Each client makes 150 writes instead of 4,000.',
   ],
+  fits: MICRO_FITS,
   variants: SIZES.flatMap((bytes) =>
-    DOWNGRADES.map(({ name, policy, mode }) =>
-      variant('spanning', `${name} ${sizeName(bytes)}`, (seed) => spanning(policy, mode, bytes, seed)),
+    DOWNGRADES.map(({ name }) =>
+      variant('spanning', `${name} ${sizeName(bytes)}`, (seed) => spanning(name, bytes, seed)),
     ),
   ),
   measure(run) {

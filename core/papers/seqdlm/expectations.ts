@@ -1,16 +1,8 @@
-/** Typed SeqDLM claims. Published values are in the file, next to the bound that a reproduction must satisfy. */
+/** Typed SeqDLM claims. Published values, tolerances and regression bounds are in the file. */
 import { invariant } from '../../base/result.ts'
 import file from '../expectations/seqdlm.json' with { type: 'json' }
-import { expectationsOf, type Expectation } from '../expectation.ts'
-import type { Experiment, Figure, Part, Published } from '../experiment.ts'
-
-const PUBLISHED = new Map(
-  Object.values(file).flatMap(({ assertions }) =>
-    (assertions as ({ id: string; published: Published['value'] } & Pick<Published, 'note'>)[]).map(
-      ({ id, published, note }) => [id, { value: published, ...(note === undefined ? {} : { note }) }] as const,
-    ),
-  ),
-)
+import { expectationsOf } from '../expectation.ts'
+import type { Experiment, Figure, Fit, Part } from '../experiment.ts'
 
 /** One variant of a benchmark, by the key that experiments use for it. */
 export interface Variant<R> extends Part<R> {
@@ -24,11 +16,24 @@ export const variant = <R>(group: string, key: string, run: (seed: number) => R)
   run,
 })
 
+/** A run on a fixed seed, once for all seeds: runs at the size of the paper, and costs without variation. */
+export const seedless = <R>(group: string, key: string, run: () => R): Variant<R> => ({
+  id: `seqdlm/${group}/${key}`,
+  key,
+  isSeedless: true,
+  run,
+})
+
+/** Seed of seedless runs. */
+export const SEED = 1
+
 interface Described<R> {
   /** For example `fig18a`. */
   readonly name: string
   readonly title: string
   readonly setup: readonly string[]
+  /** Fitted constants that its values depend on. */
+  readonly fits?: readonly Fit[]
   readonly variants: readonly Variant<R>[]
   /** Returns values by the claim's name within the experiment. */
   measure(run: (key: string) => R): Readonly<Record<string, number>>
@@ -36,7 +41,7 @@ interface Described<R> {
 }
 
 export function experimentOf<R>(described: Described<R>): Experiment<R> {
-  const { name, title, setup, variants } = described
+  const { name, title, setup, fits, variants } = described
   const id = `seqdlm.${name}`
   const lookUp =
     (runs: ReadonlyMap<string, R>) =>
@@ -51,9 +56,9 @@ export function experimentOf<R>(described: Described<R>): Experiment<R> {
     system: 'seqdlm',
     title,
     setup,
+    ...(fits === undefined ? {} : { fits }),
     parts: variants,
     expectations: expectationsOf(file, name),
-    published: (claim: Expectation) => PUBLISHED.get(claim.id) ?? { value: null },
     measure: (runs) =>
       new Map(Object.entries(described.measure(lookUp(runs))).map(([claim, value]) => [`${id}.${claim}`, value])),
     figures: (runs) => described.figures(lookUp(runs)),
@@ -66,6 +71,10 @@ export const leastRise = (values: readonly number[]): number =>
 
 /** The same for a list that falls throughout. */
 export const leastFall = (values: readonly number[]): number => leastRise(values.map((value) => 1 / value))
+
+/** Largest relative change between consecutive values. */
+export const largestStep = (values: readonly number[]): number =>
+  Math.max(...values.slice(1).map((value, i) => Math.abs(value / (values[i] as number) - 1)))
 
 /** Sizes in the papers' notation: `64 KB`. */
 export const sizeName = (bytes: number): string =>

@@ -29,9 +29,9 @@ function fig20(bytes: number, now: Clock): number {
 
 function bareKernel(now: Clock): number {
   const sim = new Simulation()
-  let left = EVENTS
+  let remaining = EVENTS
   const event = (): void => {
-    if (--left >= PENDING) sim.after(1 + (left % 1000), event)
+    if (--remaining >= PENDING) sim.after(1 + (remaining % 1000), event)
   }
   const began = now()
   for (let i = 0; i < PENDING; i++) sim.at(i, event)

@@ -6,7 +6,7 @@ import { independent, segmented, strided, type WriteRun } from './writers.ts'
 
 export const MIB = 1024 * 1024
 /** Bytes written by each client in the paper. */
-const FULL_BYTES = 2048 * MIB
+export const FULL_BYTES = 2048 * MIB
 
 export interface Ior {
   readonly policy: DlmPolicy

@@ -6,8 +6,10 @@ import type { LockEvent } from '../../seqdlm/lock-events.ts'
 import { SEQDLM, type DlmPolicy } from '../../seqdlm/policy.ts'
 import type { LockMode } from '../../seqdlm/modes.ts'
 import { Cluster } from '../../seqdlm/model/cluster.ts'
+import { COSTS } from '../../seqdlm/model/costs.ts'
 import { experimentOf, leastFall, leastRise, sizeName, variant } from './expectations.ts'
-import { independent, inTurns, strided, throughput, type WriteRun } from './writers.ts'
+import { MICRO_FITS } from './fits.ts'
+import { independent, roundRobin, strided, throughput, type WriteRun } from './writers.ts'
 
 const KB = 1024
 const CLIENTS = 16
@@ -19,15 +21,15 @@ const SHORT =
   'Each client makes 150 writes instead of 4,000. Over PW, with 4,000, NBW has 4.5 (without early revocation) and 11.8 (with ' +
   'it) at 64 KB, 33.0 and 41.0 at 1 MB; the shares of Fig. 17 are the same to 0.1 %.'
 
-const writersOf = (bytes: number, mode: LockMode) => ({
+const writersOf = (bytes: number, mode: LockMode, writes: number) => ({
   file: FILE,
-  writes: WRITES,
+  writes,
   bytes,
   offsetOf: strided(CLIENTS, bytes),
   options: { mode, whole: true },
 })
 
-interface Breakdown extends WriteRun {
+export interface Breakdown extends WriteRun {
   /** Time from sending a revocation to its reply, and from there to the release, s, all locks together. */
   readonly revocationS: number
   readonly cancelS: number
@@ -49,17 +51,19 @@ function stopwatch(): { observe: (event: LockEvent) => void; revocationNs: numbe
   return watch
 }
 
-function breakdown(bytes: number, seed: number): Breakdown {
+/** Fig. 17: one run of writes in turns. */
+export function breakdown(bytes: number, seed: number, costs = COSTS, writes = WRITES): Breakdown {
   const watch = stopwatch()
   const observe = (_: number, event: LockEvent): void => watch.observe(event)
-  const cluster = new Cluster({ policy: WITHOUT_ER, clients: CLIENTS, servers: 1, pages: 'hot', seed, observe })
-  const run = inTurns(cluster, writersOf(bytes, 'PW'))
+  const cluster = new Cluster({ policy: WITHOUT_ER, clients: CLIENTS, servers: 1, pages: 'hot', seed, costs, observe })
+  const run = roundRobin(cluster, writersOf(bytes, 'PW', writes))
   return { ...run, revocationS: watch.revocationNs / 1e9, cancelS: watch.cancelNs / 1e9 }
 }
 
 const SIZES_17 = [16 * KB, 64 * KB, 256 * KB, 1024 * KB]
-const lockingS = ({ revocationS, cancelS }: Breakdown): number => revocationS + cancelS
-const cancelShare = (run: Breakdown): number => (100 * run.cancelS) / lockingS(run)
+export const lockingS = ({ revocationS, cancelS }: Breakdown): number => revocationS + cancelS
+/** Cancel, % of revocation and cancel. */
+export const cancelShare = (run: Breakdown): number => (100 * run.cancelS) / lockingS(run)
 
 const fig17 = experimentOf<Breakdown>({
   name: 'fig17',
@@ -68,6 +72,7 @@ const fig17 = experimentOf<Breakdown>({
     '16 clients write in turns to a file of one stripe (Fig. 16a), each write under a PW lock on [0, EOF].',
     SHORT,
   ],
+  fits: MICRO_FITS,
   variants: SIZES_17.map((bytes) => variant('turns', sizeName(bytes), (seed) => breakdown(bytes, seed))),
   measure(run) {
     const runs = SIZES_17.map((bytes) => run(sizeName(bytes)))
@@ -103,14 +108,18 @@ const SETUPS = [
   { name: 'NBW+ER', policy: SEQDLM, mode: 'NBW' },
 ] as const
 const SIZES_18 = [64 * KB, 256 * KB, 1024 * KB]
-type Setup18 = (typeof SETUPS)[number]['name']
+export type Setup18 = (typeof SETUPS)[number]['name']
+
+/** Fig. 18: one run of independent writes. */
+export function parallelWrites(name: Setup18, bytes: number, seed: number, costs = COSTS, writes = WRITES): WriteRun {
+  const { policy, mode } = SETUPS.find((setup) => setup.name === name)!
+  const cluster = new Cluster({ policy, clients: CLIENTS, servers: 1, pages: 'hot', seed, costs })
+  return independent(cluster, writersOf(bytes, mode, writes))
+}
 
 const parallel = SIZES_18.flatMap((bytes) =>
-  SETUPS.map(({ name, policy, mode }) =>
-    variant('parallel', `${name} ${sizeName(bytes)}`, (seed) => {
-      const cluster = new Cluster({ policy, clients: CLIENTS, servers: 1, pages: 'hot', seed })
-      return independent(cluster, writersOf(bytes, mode))
-    }),
+  SETUPS.map(({ name }) =>
+    variant('parallel', `${name} ${sizeName(bytes)}`, (seed) => parallelWrites(name, bytes, seed)),
   ),
 )
 const SETUP_18 = [
@@ -124,6 +133,7 @@ const fig18a = experimentOf<WriteRun>({
   name: 'fig18a',
   title: 'Parallel conflicting writes: throughput',
   setup: SETUP_18,
+  fits: MICRO_FITS,
   variants: parallel,
   measure(run) {
     const over = (name: Setup18, bytes: number): number =>
@@ -155,6 +165,7 @@ const fig18b = experimentOf<WriteRun>({
   name: 'fig18b',
   title: 'Parallel conflicting writes: waiting for locks',
   setup: SETUP_18,
+  fits: MICRO_FITS,
   variants: parallel,
   measure(run) {
     const shares = (name: Setup18): number[] => SIZES_18.map((bytes) => of18(run, name, bytes).lockingShare)

@@ -48,16 +48,16 @@ export function independent(cluster: Cluster, writers: Writers): WriteRun {
 }
 
 /** Clients write round robin; a message passes the turn on. */
-export function inTurns(cluster: Cluster, { file, writes, bytes, offsetOf, options = {} }: Writers): WriteRun {
+export function roundRobin(cluster: Cluster, { file, writes, bytes, offsetOf, options = {} }: Writers): WriteRun {
   const { clients, costs } = cluster
   const all = clients.length * writes
-  let turn = 0
+  let next = 0
   const take = (): void => {
-    const writer = turn % clients.length
-    const write = Math.floor(turn / clients.length)
-    turn++
+    const writer = next % clients.length
+    const write = Math.floor(next / clients.length)
+    next++
     clients[writer]!.write(file, offsetOf(writer, write), bytes, options, () => {
-      if (turn < all) cluster.wait(costs.mpiUs, take)
+      if (next < all) cluster.wait(costs.mpiUs, take)
     })
   }
   cluster.sim.at(0, take)
@@ -75,13 +75,13 @@ export function timed(
   run: (writer: number, ended: () => void) => void,
 ): WriteRun {
   const { sim, clients } = cluster
-  let left = clients.length
+  let unfinished = clients.length
   let first = Infinity
   let pioAt = 0
   let totalAt = 0
   let unflushed = clients.length
   const ended = (): void => {
-    if (--left > 0) return
+    if (--unfinished > 0) return
     pioAt = sim.now
     for (const [writer, client] of clients.entries()) {
       client.fsync(typeof files === 'function' ? files(writer) : files, () => {

@@ -200,7 +200,7 @@ export class Cluster {
     return factor * (stageUs * US + bytes * this.#stageNsPerByte)
   }
 
-  /** From a client's port to the server's, one after the other, then an IO thread. */
+  /** Sends a data message from a client's port to the server's, one after the other, and then to an IO thread. */
   #dataUp(from: Connection, s: number, message: ToServer): void {
     const { sim, costs } = this
     const { messages } = this.#options

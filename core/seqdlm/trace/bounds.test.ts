@@ -5,7 +5,7 @@ import type { LockMode } from '../modes.ts'
 import { DLM_DATATYPE, SEQDLM } from '../policy.ts'
 import { lockRange, WHOLE, type LockRange } from '../ranges.ts'
 import { LockTrace } from './lock-trace.ts'
-import { tell, tracedRun } from '#tests/kits/core/seqdlm/traced-run.ts'
+import { replay, tracedRun } from '#tests/kits/core/seqdlm/traced-run.ts'
 
 const SMALL = { lives: 12, livesPerResource: 7, unlisted: 100, messages: 30, buckets: 40 }
 
@@ -18,19 +18,19 @@ describe('memory', () => {
         fc.integer({ min: 1, max: 4 }),
         fc.constantFrom(0, 0.01),
         (seed, resources, evictions) => {
-          const told = tracedRun({ policy: SEQDLM, seed, clients: 4, resources, operations: 60, reach: 8, evictions })
+          const log = tracedRun({ policy: SEQDLM, seed, clients: 4, resources, operations: 60, reach: 8, evictions })
           const all = new LockTrace()
           const small = new LockTrace({ limits: SMALL })
-          tell(all.feed, told)
-          tell(small.feed, told)
-          const end = told.at(-1)!.at
+          replay(all.feed, log)
+          replay(small.feed, log)
+          const end = log.at(-1)!.at
           const { lives, messages, unlisted } = small.kept
           expect(lives).toBeLessThanOrEqual(SMALL.lives)
           expect(messages).toBeLessThanOrEqual(SMALL.messages)
           expect(unlisted).toBeLessThanOrEqual(SMALL.unlisted)
           if (unlisted > 0) {
             // Some are in use and not listed: no time is complete.
-            expect(small.keptSince).toBe(told.findLast((t) => t.what === 'event')?.at)
+            expect(small.keptSince).toBe(log.findLast((t) => t.what === 'event')?.at)
             return
           }
           expect(small.keptSince).toBeGreaterThan(0)

@@ -14,7 +14,7 @@ export const HELD = 1
 export const BUSY_SINCE = 2
 /** Longest queue in the bucket. */
 export const LONGEST = 3
-export const ASKED = 4
+export const REQUESTED = 4
 export const CONFLICTS = 5
 export const REVOCATIONS = 6
 export const GRANTS = 7
@@ -25,10 +25,11 @@ export const RELEASES = 11
 /** Time from a revocation to the release, sum in ns, and number. */
 export const CANCEL_NS = 12
 export const CANCELS = 13
-/** Write grants to another client than the one before; and those of them that had to wait for it. */
+/** Write grants to another client than the previous write grant. */
 export const OWNER_CHANGES = 14
+/** Those of them that had to wait for the previous client. */
 export const HANDOVERS = 15
-/** By mode, in the order of `LOCK_MODES`. Copies of a resource's row end before these. */
+/** Counts by mode, in the order of `LOCK_MODES`. Copies of a resource's row end before these. */
 export const HELD_BY_MODE = 16
 export const WAITING_BY_MODE = 20
 export const GRANTS_BY_MODE = 24
@@ -52,8 +53,8 @@ export const modeNumber = (mode: string): number => (mode === 'PR' ? 0 : mode ==
 export function follow(row: Float64Array, at: number, code: number, modes: number, flags: number, value: number): void {
   const mode = modes & 3
   switch (code) {
-    case step.ASKED:
-      row[ASKED]!++
+    case step.REQUESTED:
+      row[REQUESTED]!++
       return
     case step.WAITING:
       row[CONFLICTS]!++
@@ -153,13 +154,13 @@ export class Counts {
    */
   step(at: number, code: number, modes: number, flags: number, value: number): boolean {
     const before = this.#bucketEnd
-    if (at > before) this.#turn(at)
+    if (at > before) this.#nextBucket(at)
     follow(this.row, at, code, modes, flags, value)
     this.lastAt = at
     return at > before && before !== -Infinity
   }
 
-  #turn(at: number): void {
+  #nextBucket(at: number): void {
     if (this.#bucketEnd !== -Infinity) this.#copy(this.#bucketEnd)
     this.row[LONGEST] = this.row[WAITING]!
     this.#bucketEnd = Math.ceil(at / BUCKET_NS) * BUCKET_NS

@@ -37,7 +37,7 @@ export class Feed implements TraceFeed {
   #now = 0
   /** Resource of the last event, often of the next one, too. */
   #last: ResourceLives | undefined
-  /** No resource with events since then was dropped, ns. */
+  /** Latest event of a dropped resource, ns: no resource with later events was dropped. */
   droppedAt = -Infinity
 
   constructor(lives: LifeStore, ledger: Ledger, limits: { readonly messages: number; readonly resources: number }) {
@@ -59,7 +59,7 @@ export class Feed implements TraceFeed {
     const here = this.#of(event.resource, server)
     switch (event.kind) {
       case 'asked':
-        return this.#asked(here, event)
+        return this.#requested(here, event)
       case 'waiting': {
         const life = this.#lives.requestOf(here, event.client, event.reqId)
         if (life === NONE) return
@@ -128,19 +128,19 @@ export class Feed implements TraceFeed {
     this.#step(here, step.LOST, isGranted ? table.modeNow(life) : table.askedMode(life), flags, 0)
   }
 
-  #asked(here: ResourceLives, event: Of<'asked'>): void {
+  #requested(here: ResourceLives, event: Of<'asked'>): void {
     const { client, reqId } = event
     // Requests are repeated to a server that lost them.
     const before = this.#lives.requestOf(here, client, reqId)
     if (before !== NONE) this.#withdrawn(here, before)
-    const life = this.#table.ask(this.#seq, this.#now, event)
+    const life = this.#table.request(this.#seq, this.#now, event)
     this.#lives.add(here, life)
-    const message = this.messages.asked(LOCK_REQUEST, here.resource, here.server, client, reqId)
+    const message = this.messages.findUnanswered(LOCK_REQUEST, here.resource, here.server, client, reqId)
     if (message !== NONE) {
       this.messages.setLife(message, life, this.#seq)
       this.messages.answered(message)
     }
-    this.#step(here, step.ASKED, this.#table.askedMode(life), 0, 0)
+    this.#step(here, step.REQUESTED, this.#table.askedMode(life), 0, 0)
   }
 
   #granted(here: ResourceLives, event: Of<'granted'>): void {

@@ -25,14 +25,14 @@ export class Ledger {
   #places = 0
   #copies = 0
   /** Longest time span that fits, ns. */
-  #keepNs: number
+  #retentionNs: number
   /** Start of the known counts, ns. */
   #since = -Infinity
 
   constructor(limits: LedgerLimits) {
     this.#limits = limits
     this.#log = new StepLog(limits.steps)
-    this.#keepNs = limits.bucketsNs
+    this.#retentionNs = limits.bucketsNs
   }
 
   /** Start of the known counts, ns; -Infinity while nothing was dropped. */
@@ -139,13 +139,13 @@ export class Ledger {
    * Reports every length of the queue in [from, to] with its start and end (exclusive, except for zero duration);
    * nothing where the steps are not kept.
    */
-  steps(counts: Counts, from: number, to: number, tell: (start: number, end: number, waiting: number) => void): void {
+  steps(counts: Counts, from: number, to: number, report: (start: number, end: number, waiting: number) => void): void {
     if (from > to) return
     const row = new Float64Array(WIDTH)
     const base = Math.floor(from / BUCKET_NS) * BUCKET_NS
     // A bucket includes its end: events exactly at a border belong to the bucket before.
     if (counts.lastAt < from || (counts.lastAt === from && base === from)) {
-      tell(from, to, counts.row[WAITING] as number)
+      report(from, to, counts.row[WAITING] as number)
       return
     }
     if (!this.#log.reaches(base) || !counts.before(from, row)) return
@@ -157,10 +157,10 @@ export class Ledger {
       const waiting = row[WAITING] as number
       this.#follow(row, s)
       if (row[WAITING] === waiting) continue
-      if (next > from || at === from) tell(Math.max(at, from), next, waiting)
+      if (next > from || at === from) report(Math.max(at, from), next, waiting)
       at = next
     }
-    tell(Math.max(at, from), to, row[WAITING] as number)
+    report(Math.max(at, from), to, row[WAITING] as number)
   }
 
   /** Time at or after `from` from which the kept steps suffice. */
@@ -171,16 +171,16 @@ export class Ledger {
   }
 
   #follow(row: Float64Array, step: number): void {
-    this.#log.tell(step, row, follow)
+    this.#log.visit(step, row, follow)
   }
 
   #copied(counts: Counts, at: number): void {
     this.#copies++
-    if (at - this.#keepNs > 0) this.#copies -= counts.trim(at - this.#keepNs)
-    while (this.#copies > this.#limits.copies && this.#keepNs > 4 * BUCKET_NS) {
-      this.#keepNs *= 0.75
-      for (const c of [...this.#counts.values(), this.all]) this.#copies -= c.trim(at - this.#keepNs)
+    if (at - this.#retentionNs > 0) this.#copies -= counts.trim(at - this.#retentionNs)
+    while (this.#copies > this.#limits.copies && this.#retentionNs > 4 * BUCKET_NS) {
+      this.#retentionNs *= 0.75
+      for (const c of [...this.#counts.values(), this.all]) this.#copies -= c.trim(at - this.#retentionNs)
     }
-    if (at - this.#keepNs > this.#since) this.#since = at - this.#keepNs
+    if (at - this.#retentionNs > this.#since) this.#since = at - this.#retentionNs
   }
 }

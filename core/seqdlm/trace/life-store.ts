@@ -51,10 +51,11 @@ export class LifeStore {
   readonly table = new LifeTable()
   readonly #limits: LifeLimits
   readonly #onLost: (here: ResourceLives, slot: number) => void
-  /** Links of `listed`; and of `open`, `ended` and `#unlisted`, of which a life is in one. */
-  readonly #byAsking = new SlotLinks()
+  /** Links of `listed`. */
+  readonly #byRequest = new SlotLinks()
+  /** Links of `open`, `ended` and `#unlisted`: a life is in one of them. */
   readonly #byState = new SlotLinks()
-  /** Not ended, and not listed. */
+  /** Lives that have neither ended nor are listed. */
   readonly #unlisted = emptyList()
   /** Neither granted nor withdrawn, by client and request; granted, by lock; write locks, by SN. */
   readonly #requests = new SlotIndex()
@@ -112,16 +113,16 @@ export class LifeStore {
   /** Follows a life that has just begun. */
   add(here: ResourceLives, slot: number): void {
     const { table } = this
-    const askedNs = table.get(slot, c.ASKED_NS)
-    this.#byAsking.append(here.listed, slot)
+    const requestedNs = table.get(slot, c.REQUESTED_NS)
+    this.#byRequest.append(here.listed, slot)
     this.#byState.append(here.open, slot)
     this.#requests.add(slot, hashOf(table.get(slot, c.REQ_ID), table.get(slot, c.CLIENT)))
     this.#size++
     this.#pieces += table.pieces(slot)
     const { lives, livesPerResource, pieces } = this.#limits
-    if (here.listed.size > livesPerResource) this.#unlistOne(here, askedNs)
+    if (here.listed.size > livesPerResource) this.#unlistOne(here, requestedNs)
     while (this.#size > lives || this.#pieces > pieces) {
-      if (!this.#unlistAny(askedNs)) break
+      if (!this.#unlistAny(requestedNs)) break
     }
   }
 
@@ -180,7 +181,7 @@ export class LifeStore {
 
   /** Returns the listed life requested before another; `NONE` for the first. */
   previousListed(slot: number): number {
-    return this.#byAsking.previous(slot)
+    return this.#byRequest.previous(slot)
   }
 
   /**
@@ -271,7 +272,7 @@ export class LifeStore {
 
   #unlist(here: ResourceLives, slot: number): void {
     const { table } = this
-    this.#byAsking.remove(here.listed, slot)
+    this.#byRequest.remove(here.listed, slot)
     this.#byState.remove(table.isEnded(slot) ? here.ended : here.open, slot)
     this.#size--
     this.#pieces -= table.pieces(slot)

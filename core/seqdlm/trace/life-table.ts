@@ -16,7 +16,7 @@ import { grownBytes, grownNumbers, NONE } from './slots.ts'
 import type { LockLife } from './trace.ts'
 
 /** Modes of a life, two bits each. */
-const ASKED = 0
+const REQUESTED = 0
 const GRANTED = 2
 const NOW = 4
 const DOWNGRADED = 6
@@ -29,7 +29,7 @@ const FIRST_CAPACITY = 1024
 const ENDINGS = ['released', 'evicted', 'withdrawn', 'absorbed'] as const
 type Ending = NonNullable<LockLife['ending']>
 
-type Asked = LockEvent & { readonly kind: 'asked' }
+type Requested = LockEvent & { readonly kind: 'asked' }
 type Granted = LockEvent & { readonly kind: 'granted' }
 
 export class LifeTable implements LifeRows {
@@ -67,7 +67,7 @@ export class LifeTable implements LifeRows {
   /** True if it waits in the queue at `to`, as far as known then. */
   isWaitingAt(slot: number, to: number): boolean {
     const at = slot * c.WIDTH
-    if (!this.has(slot, c.HAS_WAITED) || this.#rows[at + c.ASKED_NS]! > to) return false
+    if (!this.has(slot, c.HAS_WAITED) || this.#rows[at + c.REQUESTED_NS]! > to) return false
     return this.#rows[at + c.GRANTED_NS]! > to && this.#rows[at + c.ENDED_NS]! > to
   }
 
@@ -111,7 +111,7 @@ export class LifeTable implements LifeRows {
   }
 
   /** Begins a life in a free row; listed. */
-  ask(id: number, ns: number, event: Asked): number {
+  request(id: number, ns: number, event: Requested): number {
     const slot = this.#take()
     const rows = this.#rows
     const at = slot * c.WIDTH
@@ -121,7 +121,7 @@ export class LifeTable implements LifeRows {
     rows[at + c.RESOURCE] = event.resource
     rows[at + c.CLIENT] = event.client
     rows[at + c.REQ_ID] = event.reqId
-    rows[at + c.ASKED_NS] = ns
+    rows[at + c.REQUESTED_NS] = ns
     rows[at + c.REQUIRED_START] = rows[at + c.START] = range.start
     rows[at + c.REQUIRED_END] = rows[at + c.END] = range.end
     rows[at + c.LOCK_ID] = -1
@@ -133,7 +133,7 @@ export class LifeTable implements LifeRows {
     rows[at + c.ENDED_NS] = rows[at + c.ENDED_SEQ] = Infinity
     rows[at + c.ARRIVED_NS] = rows[at + c.WRITTEN_NS] = Infinity
     rows[at + c.ARRIVED_BYTES] = rows[at + c.WRITTEN_BYTES] = 0
-    this.#modes[slot] = (mode << ASKED) | (mode << GRANTED) | (mode << NOW)
+    this.#modes[slot] = (mode << REQUESTED) | (mode << GRANTED) | (mode << NOW)
     this.#flags[slot] = c.IS_LISTED
     if (range.pieces !== null) this.record(slot).requiredPieces = range.pieces
     return slot

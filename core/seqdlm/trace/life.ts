@@ -30,7 +30,7 @@ export interface LifeRows {
   get(slot: number, column: number): number
   has(slot: number, flag: number): boolean
   askedMode(slot: number): number
-  /** As granted; as requested before that. */
+  /** Mode as granted; before the grant, as requested. */
   mode(slot: number): number
   /** Mode of its first downgrade. */
   downgradedTo(slot: number): number
@@ -72,7 +72,7 @@ export class LifeRecord {
     this.resource = rows.get(slot, c.RESOURCE)
     this.client = rows.get(slot, c.CLIENT)
     this.reqId = rows.get(slot, c.REQ_ID)
-    this.askedNs = rows.get(slot, c.ASKED_NS)
+    this.askedNs = rows.get(slot, c.REQUESTED_NS)
     this.askedMode = LOCK_MODES[rows.askedMode(slot)]!
   }
 
@@ -97,7 +97,7 @@ export class LifeRecord {
     return this.#rows.get(this.slot, c.GRANTED_SEQ)
   }
 
-  /** As granted; as requested before that. */
+  /** Mode as granted; before the grant, as requested. */
   get mode(): LockMode {
     return LOCK_MODES[this.#rows.mode(this.slot)]!
   }
@@ -143,7 +143,7 @@ export class LifeRecord {
     return this.#rows.get(this.slot, c.DOWNGRADED_SEQ) < Infinity
   }
 
-  /** In order of time. */
+  /** Downgrades in order of time. */
   get downgrades(): readonly Downgraded[] {
     if (!this.isDowngraded) return []
     const ns = this.#rows.get(this.slot, c.DOWNGRADED_NS)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DLM_BASIC, SEQDLM } from '../policy.ts'
 import { LockTrace, type TraceLimits } from './lock-trace.ts'
-import { tell, tracedRun, type Told } from '#tests/kits/core/seqdlm/traced-run.ts'
+import { replay, tracedRun, type TraceRecord } from '#tests/kits/core/seqdlm/traced-run.ts'
 import type { LockLife } from './trace.ts'
 
 const runs = fc.record({
@@ -16,8 +16,8 @@ const runs = fc.record({
 })
 
 /** Scales times so that they lie anywhere in buckets of 250 ms. */
-const stretched = (told: readonly Told[], by: number): Told[] =>
-  told.map((t) => {
+const stretched = (log: readonly TraceRecord[], by: number): TraceRecord[] =>
+  log.map((t) => {
     const at = t.at * by
     return t.what === 'event' ? { ...t, at, event: { ...t.event, at } } : { ...t, at }
   })
@@ -25,18 +25,18 @@ const stretched = (told: readonly Told[], by: number): Told[] =>
 const scales = fc.constantFrom(1, 7_000_000, 90_000_000)
 
 function fed(
-  told: readonly Told[],
+  log: readonly TraceRecord[],
   options: { policy: typeof SEQDLM },
   limits: Partial<TraceLimits> = {},
   to = Infinity,
 ) {
   const trace = new LockTrace({ policy: options.policy, limits })
-  tell(trace.feed, told, to)
+  replay(trace.feed, log, to)
   return trace
 }
 
-type Event = (Told & { what: 'event' })['event']
-const eventsOf = (told: readonly Told[]): Event[] => told.flatMap((t) => (t.what === 'event' ? [t.event] : []))
+type Event = (TraceRecord & { what: 'event' })['event']
+const eventsOf = (log: readonly TraceRecord[]): Event[] => log.flatMap((t) => (t.what === 'event' ? [t.event] : []))
 
 /** Everything that a trace reports of a time and the range before it. */
 function everything(trace: LockTrace, at: number, spanNs: number): unknown {
@@ -44,7 +44,7 @@ function everything(trace: LockTrace, at: number, spanNs: number): unknown {
   return {
     resources: trace.resources(at, spanNs),
     modes: trace.modes(at, spanNs),
-    alarms: trace.alarms(at),
+    conditions: trace.conditions(at),
     of: [0, 1, 2].map((resource) => ({
       lives: trace.lives(resource, from, at, 50),
       messages: trace.messages(resource, from, at, 50),
@@ -58,16 +58,16 @@ describe('lives', () => {
   it('say the same as the events replayed plainly', () => {
     fc.assert(
       fc.property(runs, (options) => {
-        const told = tracedRun(options)
-        const trace = fed(told, options)
-        const events = eventsOf(told)
+        const log = tracedRun(options)
+        const trace = fed(log, options)
+        const events = eventsOf(log)
         for (let resource = 0; resource < options.resources; resource++) {
           const here = events.filter((e) => e.resource === resource)
           const { lives, more } = trace.lives(resource, 0, Infinity, 1e6)
           expect(more).toBe(0)
-          const asked = here.filter((e) => e.kind === 'asked')
+          const requests = here.filter((e) => e.kind === 'asked')
           expect(lives.map((l) => [l.client, l.reqId, l.askedNs, l.askedMode, l.required])).toEqual(
-            asked.map((e) => [e.client, e.reqId, e.at, e.mode, e.range]),
+            requests.map((e) => [e.client, e.reqId, e.at, e.mode, e.range]),
           )
           for (const life of lives) checkLife(life, here, lives)
         }
@@ -77,8 +77,8 @@ describe('lives', () => {
   })
 
   it('end at their bounds, the newest first, and say how many more there are', () => {
-    const told = tracedRun({ policy: SEQDLM, seed: 3, clients: 4, resources: 1, operations: 40, reach: 4 })
-    const trace = fed(told, { policy: SEQDLM })
+    const log = tracedRun({ policy: SEQDLM, seed: 3, clients: 4, resources: 1, operations: 40, reach: 4 })
+    const trace = fed(log, { policy: SEQDLM })
     const all = trace.lives(0, 0, Infinity, 1000).lives
     const { lives, more } = trace.lives(0, 0, Infinity, 5)
     expect(lives).toEqual(all.slice(-5))
@@ -114,14 +114,14 @@ describe('time travel', () => {
   it('reads any time as a trace that ended there', () => {
     fc.assert(
       fc.property(runs, scales, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(4), (options, by, when, spans) => {
-        const told = stretched(tracedRun(options), by)
-        const end = told.at(-1)?.at ?? 0
+        const log = stretched(tracedRun(options), by)
+        const end = log.at(-1)?.at ?? 0
         const at = Math.floor(when * end)
         const spanNs = [1, 10, 1e8, 1e9, end][spans] as number
-        const trace = fed(told, options)
+        const trace = fed(log, options)
         // Earlier reads must not change the answer.
         everything(trace, end, spanNs)
-        expect(everything(trace, at, spanNs)).toEqual(everything(fed(told, options, {}, at), at, spanNs))
+        expect(everything(trace, at, spanNs)).toEqual(everything(fed(log, options, {}, at), at, spanNs))
       }),
       { numRuns: 400 },
     )
@@ -132,10 +132,10 @@ describe('counts', () => {
   it('are those of the events, however time is cut', () => {
     fc.assert(
       fc.property(runs, scales, fc.integer({ min: 1, max: 9 }), (options, by, cuts) => {
-        const told = stretched(tracedRun(options), by)
-        const trace = fed(told, options)
-        const events = eventsOf(told)
-        const end = told.at(-1)?.at ?? 0
+        const log = stretched(tracedRun(options), by)
+        const trace = fed(log, options)
+        const events = eventsOf(log)
+        const end = log.at(-1)?.at ?? 0
         const spanNs = Math.ceil((end + 1) / cuts)
         const sums = { grants: 0, modes: 0, conflicts: 0, revocations: 0, releases: 0, early: 0, asked: 0 }
         // The first range begins before the first event, as a range excludes its own beginning.
@@ -173,9 +173,9 @@ describe('counts', () => {
   it('tell what is held and what waits, by resource and by mode', () => {
     fc.assert(
       fc.property(runs, scales, fc.double({ min: 0, max: 1, noNaN: true }), (options, by, when) => {
-        const told = stretched(tracedRun(options), by)
-        const trace = fed(told, options)
-        const at = Math.floor(when * (told.at(-1)?.at ?? 0))
+        const log = stretched(tracedRun(options), by)
+        const trace = fed(log, options)
+        const at = Math.floor(when * (log.at(-1)?.at ?? 0))
         const all: LockLife[] = []
         for (const r of trace.resources(at, at + 1)) {
           const { lives } = trace.lives(r.resource, at, at, 1e6)
@@ -197,9 +197,9 @@ describe('counts', () => {
   it('give the longest queue of every bin', () => {
     fc.assert(
       fc.property(runs, scales, fc.integer({ min: 1, max: 20 }), (options, by, bins) => {
-        const told = stretched(tracedRun({ ...options, resources: 1 }), by)
-        const trace = fed(told, options)
-        const last = (told.at(-1)?.at ?? 0) + 1
+        const log = stretched(tracedRun({ ...options, resources: 1 }), by)
+        const trace = fed(log, options)
+        const last = (log.at(-1)?.at ?? 0) + 1
         const from = Math.floor(last / 3)
         const width = Math.ceil((last - from) / bins)
         const end = from + bins * width
@@ -215,7 +215,7 @@ describe('counts', () => {
           }
         }
         const queued = new Set<string>()
-        for (const e of eventsOf(told)) {
+        for (const e of eventsOf(log)) {
           const key = 'reqId' in e ? `${e.client}/${e.reqId}` : ''
           if (e.kind === 'waiting') queued.add(key)
           else if (e.kind === 'granted' || e.kind === 'withdrawn') queued.delete(key)

@@ -14,7 +14,7 @@ import * as c from './counts.ts'
 import { Feed } from './feed.ts'
 import { Ledger } from './ledger.ts'
 import { lifeAt, type LifeRecord, type AbsorbedLock } from './life.ts'
-import { ASKED_NS, CLIENT, ENDED_NS, REVOKED_NS } from './life-columns.ts'
+import { REQUESTED_NS, CLIENT, ENDED_NS, REVOKED_NS } from './life-columns.ts'
 import { LifeStore, type ResourceLives } from './life-store.ts'
 import type { MessageRecord } from './message-log.ts'
 import { findObstacles, obstacles, type TracedPolicy, type FoundObstacle } from './obstacles.ts'
@@ -23,7 +23,7 @@ import type {
   LockLife,
   ModeCounts,
   ResourceCounts,
-  TraceAlarm,
+  TracedCondition,
   TracedMessage,
   TraceFeed,
   TraceReader,
@@ -63,18 +63,18 @@ const EVICTION_NS = 100e9
 const SECOND = 1_000_000_000
 const HALF = SECOND / 2
 
-interface AlarmSource {
+interface ConditionSource {
   readonly ledger: Ledger
   readonly store: LifeStore
   readonly policy: TracedPolicy
   readonly timeoutNs: number
 }
 
-/** Alarms as of `at` (convoys, ping-pong, a client that does not answer), of each kind the most urgent first. */
-function alarmsAt(source: AlarmSource, at: number): TraceAlarm[] {
+/** Conditions as of `at` (convoys, ping-pong, a client that does not answer), of each kind the most urgent first. */
+function conditionsAt(source: ConditionSource, at: number): TracedCondition[] {
   const { ledger, store } = source
-  const convoys: (TraceAlarm & { kind: 'convoy' })[] = []
-  const pingPongs: (TraceAlarm & { kind: 'ping-pong' })[] = []
+  const convoys: (TracedCondition & { kind: 'convoy' })[] = []
+  const pingPongs: (TracedCondition & { kind: 'ping-pong' })[] = []
   const rowOf = ledger.rowsAt(at)
   for (const [resource, counts] of ledger.resources) {
     const here = store.resources.get(resource)
@@ -98,7 +98,7 @@ function alarmsAt(source: AlarmSource, at: number): TraceAlarm[] {
 }
 
 /** Mode that the oldest waiting request waits for; undefined if no longer known. */
-function modeBehind({ store, policy }: AlarmSource, here: ResourceLives, at: number): LockMode | undefined {
+function modeBehind({ store, policy }: ConditionSource, here: ResourceLives, at: number): LockMode | undefined {
   const { table } = store
   const slot = store.notEndedBefore(here, ENDED_NS, at).find((s) => table.isWaitingAt(s, at))
   if (slot === undefined) return undefined
@@ -123,7 +123,7 @@ function pingPongOf(ledger: Ledger, counts: Counts, at: number): { perSecond: nu
   return { perSecond: halves.reduce((a, b) => a + b), sinceNs: Math.max(0, ledger.since, Math.min(since, at - SECOND)) }
 }
 
-function oldestRevocation({ store, timeoutNs }: AlarmSource, at: number): TraceAlarm | null {
+function oldestRevocation({ store, timeoutNs }: ConditionSource, at: number): TracedCondition | null {
   const { table } = store
   let oldest = NONE
   let oldestNs = Infinity
@@ -158,9 +158,9 @@ const nameOf = (l: AbsorbedLock | LifeRecord): string => (isWriteMode(l.mode) ? 
 function merged({ absorbed, askedMode, mode }: LifeRecord): string {
   const [first] = absorbed
   if (first === undefined) return ''
-  const own = `merged with own ${listed(absorbed.map(nameOf))}`
+  const merge = `merged with own ${listed(absorbed.map(nameOf))}`
   const held = absorbed.reduce((m, l) => join(l.modeNow, m), first.modeNow)
-  return held === askedMode ? `${own}, ${mode} both` : `${own}: ${held} + ${askedMode} gives ${mode} (Fig. 9)`
+  return held === askedMode ? `${merge}, ${mode} both` : `${merge}: ${held} + ${askedMode} gives ${mode} (Fig. 9)`
 }
 
 function decided(w: LifeRecord, behind: readonly FoundObstacle[], around: readonly LifeRecord[]): string {
@@ -172,14 +172,14 @@ function decided(w: LifeRecord, behind: readonly FoundObstacle[], around: readon
   const foreign = canceling.filter((l) => l.client !== w.client)
   if (w.isEarlyGrant) {
     const over = foreign.length > 0 ? ` over ${listed(foreign.map(nameOf))}` : ''
-    return `Table II, ${w.mode} beside canceling NBW: yes (early grant${over})`
+    return `Lock compatibility, ${w.mode} beside canceling NBW: yes (early grant${over})`
   }
   const last = behind.reduce<FoundObstacle | undefined>((a, b) => (a && a.clearedSeq > b.clearedSeq ? a : b), undefined)
   if (last !== undefined) return cleared(w, last)
   if (w.hasWaited) return 'its obstacles are gone, and no longer in memory'
-  if (w.mode === 'PR' && beside.some((l) => l.mode === 'PR')) return 'Table II, PR beside PR: yes'
+  if (w.mode === 'PR' && beside.some((l) => l.mode === 'PR')) return 'Lock compatibility, PR beside PR: yes'
   if (canceling.length > 0)
-    return `Table II, ${w.mode} beside own canceling NBW: yes (${listed(canceling.map(nameOf))})`
+    return `Lock compatibility, ${w.mode} beside own canceling NBW: yes (${listed(canceling.map(nameOf))})`
   return 'no unreleased lock overlaps'
 }
 
@@ -211,13 +211,13 @@ function earlyRevocation(w: LifeRecord, around: readonly LifeRecord[]): string {
   return `granted as canceling: could not expand, ${who} waits (early revocation)`
 }
 
-/** Text of a message: `asks NBW 0 .. 65 535`, `grants #4 127 NBW 0 .. end, early`. */
-function messageWords(m: MessageRecord, life: LifeRecord | null): string {
+/** Text of a message: `requests NBW 0 .. 65 535`, `grants #4 127 NBW 0 .. end, early`. */
+function messageText(m: MessageRecord, life: LifeRecord | null): string {
   switch (m.kind) {
     case 'lock-request':
-      return `asks ${m.mode} ${m.range === null ? '' : showRange(m.range)}`
+      return `requests ${m.mode} ${m.range === null ? '' : showRange(m.range)}`
     case 'lock-grant':
-      return grantWords(m, life)
+      return grantText(m, life)
     case 'lock-refusal':
       return 'refuses the request'
     case 'revoke':
@@ -229,14 +229,14 @@ function messageWords(m: MessageRecord, life: LifeRecord | null): string {
     case 'release':
       return `releases ${lockName(m)}`
     case 'flush-request':
-      return flushWords(m)
+      return flushText(m)
     case 'flush-reply':
       return 'flush is done'
     case 'read-request':
     case 'read-reply':
       return `${m.kind === 'read-request' ? 'reads' : 'data'} ${m.range === null ? '' : showRange(m.range)}`
     case 'size-request':
-      return 'asks for the size'
+      return 'requests the size'
     case 'size-reply':
       return `size ${grouped(m.named)} bytes`
     default:
@@ -244,7 +244,7 @@ function messageWords(m: MessageRecord, life: LifeRecord | null): string {
   }
 }
 
-function grantWords({ mode, range, named }: MessageRecord, life: LifeRecord | null): string {
+function grantText({ mode, range, named }: MessageRecord, life: LifeRecord | null): string {
   const name = mode !== null && isWriteMode(mode) ? `${showSn(named)} ` : ''
   const marks = `${life?.isEarlyGrant ? ', early' : ''}${life?.isEarlyRevocation ? ', canceling' : ''}`
   return `grants ${name}${mode} ${range === null ? '' : showRange(range)}${marks}`
@@ -256,7 +256,7 @@ function lockName({ lockMode, lockSn, named }: MessageRecord): string {
   return isWriteMode(lockMode) ? `${showSn(lockSn)} ${lockMode}` : lockMode
 }
 
-function flushWords({ flushed }: MessageRecord): string {
+function flushText({ flushed }: MessageRecord): string {
   const bytes = flushed.reduce((sum, f) => sum + f.bytes, 0)
   return `flushes ${grouped(bytes)} bytes of ${listed(flushed.map((f) => showSn(f.sn)))}`
 }
@@ -382,7 +382,7 @@ export class LockTrace implements TraceReader {
     for (const [resource, counts] of this.#ledger.resources) {
       const end = endOf(counts)
       const begin = beginOf(counts)
-      if (end !== null && begin !== null && end[c.ASKED]! > 0) found.push(countsOf(resource, begin, end))
+      if (end !== null && begin !== null && end[c.REQUESTED]! > 0) found.push(countsOf(resource, begin, end))
     }
     return found.sort((a, b) => b.waiting - a.waiting || b.conflicts - a.conflicts || a.resource - b.resource)
   }
@@ -420,7 +420,9 @@ export class LockTrace implements TraceReader {
     // Steps that have not occurred are at Infinity.
     if (to === Infinity) return this.lives(resource, from, Number.MAX_VALUE, most)
     const { table } = this.#lives
-    const touching = this.#lives.notEndedBefore(here, ENDED_NS, from).filter((slot) => table.get(slot, ASKED_NS) <= to)
+    const touching = this.#lives
+      .notEndedBefore(here, ENDED_NS, from)
+      .filter((slot) => table.get(slot, REQUESTED_NS) <= to)
     const more = Math.max(0, touching.length - Math.max(0, most))
     const shown = touching.slice(more).map((slot) => table.record(slot))
     const around = shown[0] === undefined ? [] : this.#lives.around(here, shown[0].id)
@@ -453,12 +455,12 @@ export class LockTrace implements TraceReader {
     return counts && fullest(this.#ledger, counts, { at, spanNs, from: Math.max(at - backNs, since) })
   }
 
-  alarms(at: number): readonly TraceAlarm[] {
+  conditions(at: number): readonly TracedCondition[] {
     const ledger = this.#ledger
     const store = this.#lives
     const policy = this.#policy
     const timeoutNs = this.#timeoutNs
-    return alarmsAt({ ledger, store, policy, timeoutNs }, at)
+    return conditionsAt({ ledger, store, policy, timeoutNs }, at)
   }
 
   #messageAt(m: MessageRecord, to: number, here: ResourceLives | undefined): TracedMessage {
@@ -474,7 +476,7 @@ export class LockTrace implements TraceReader {
       arrivedNs: arrivedNs <= to && arrivedNs < Infinity ? arrivedNs : undefined,
       // A request is sent before its life begins.
       life: life !== null && life.askedNs <= to ? life.id : undefined,
-      text: messageWords(m, life),
+      text: messageText(m, life),
     }
   }
 
@@ -510,7 +512,7 @@ function countsOf(resource: ResourceId, begin: Float64Array, end: Float64Array):
     held: end[c.HELD]!,
     conflicts: during(c.CONFLICTS),
     revocations: during(c.REVOCATIONS),
-    asked: during(c.ASKED),
+    asked: during(c.REQUESTED),
     grants: during(c.GRANTS),
     earlyGrants: during(c.EARLY_GRANTS),
     earlyRevocations: during(c.EARLY_REVOCATIONS),

@@ -43,7 +43,7 @@ export class MessageFeed {
         const life = this.#lives.requestOf(here, client, message.reqId)
         this.#log.setKind(slot, log.LOCK_REQUEST, message.reqId)
         this.#log.setRange(slot, message.range, message.mode)
-        if (life === NONE) this.#log.ask(slot)
+        if (life === NONE) this.#log.expectReply(slot)
         else this.#setLife(slot, life)
         return
       }
@@ -78,8 +78,8 @@ export class MessageFeed {
     const { resource, server, client, request } = this.#log.placeOf(slot)
     const kind = this.#log.kindOf(slot)
     const isFlush = kind === log.FLUSH_REPLY
-    const asked = isFlush ? log.FLUSH_REQUEST : kind === log.READ_REPLY ? log.READ_REQUEST : log.SIZE_REQUEST
-    this.#log.answered(this.#log.asked(asked, isFlush ? resource : undefined, server, client, request))
+    const requestKind = isFlush ? log.FLUSH_REQUEST : kind === log.READ_REPLY ? log.READ_REQUEST : log.SIZE_REQUEST
+    this.#log.answered(this.#log.findUnanswered(requestKind, isFlush ? resource : undefined, server, client, request))
   }
 
   #data(here: ResourceLives, slot: number, client: ClientId, message: Message): void {
@@ -88,23 +88,23 @@ export class MessageFeed {
         this.#log.setKind(slot, log.FLUSH_REQUEST, message.rpcSeq)
         this.#flushed(slot, message)
         this.#setLife(slot, this.#lives.snOf(here, message.blocks[0]?.sn ?? NONE))
-        return this.#log.ask(slot)
+        return this.#log.expectReply(slot)
       case 'flush-reply': {
         this.#log.setKind(slot, log.FLUSH_REPLY, message.rpcSeq)
-        const flush = this.#log.asked(log.FLUSH_REQUEST, here.resource, here.server, client, message.rpcSeq)
+        const flush = this.#log.findUnanswered(log.FLUSH_REQUEST, here.resource, here.server, client, message.rpcSeq)
         if (flush !== NONE) this.#log.setLife(slot, this.#log.lifeOf(flush), this.#log.lifeIdOf(flush))
         return
       }
       case 'read-request':
         this.#log.setKind(slot, log.READ_REQUEST, message.reqId)
         this.#log.setBytes(slot, message.start, message.end - 1)
-        return this.#log.ask(slot)
+        return this.#log.expectReply(slot)
       case 'read-reply':
         this.#log.setKind(slot, log.READ_REPLY, message.reqId)
         return this.#log.setBytes(slot, message.start, message.end - 1)
       case 'size-request':
         this.#log.setKind(slot, log.SIZE_REQUEST, message.reqId)
-        return this.#log.ask(slot)
+        return this.#log.expectReply(slot)
       case 'size-reply':
         this.#log.setKind(slot, log.SIZE_REPLY, message.reqId)
         return this.#log.setNamed(slot, message.size)
@@ -142,8 +142,8 @@ export class MessageFeed {
   }
 
   #question(server: ServerId, client: ClientId, { kind, reqId }: About<'read-reply' | 'size-reply'>): number {
-    const asked = kind === 'read-reply' ? log.READ_REQUEST : log.SIZE_REQUEST
-    return this.#log.asked(asked, undefined, server, client, reqId)
+    const requestKind = kind === 'read-reply' ? log.READ_REQUEST : log.SIZE_REQUEST
+    return this.#log.findUnanswered(requestKind, undefined, server, client, reqId)
   }
 }
 

@@ -56,7 +56,7 @@ const SERVER = 5
 const REQUEST = 6
 const LIFE = 7
 const LIFE_ID = 8
-/** For a flush of one SN that SN, with its bytes in `START`. */
+/** SN of a flush that carries only one; its bytes are in `START`. */
 const NAMED = 9
 const START = 10
 const END = 11
@@ -207,12 +207,12 @@ export class MessageLog {
   }
 
   /** Marks it as unanswered; replaces an unanswered one of the same key. */
-  ask(slot: number): void {
+  expectReply(slot: number): void {
     const rows = this.#rows
     const at = slot * WIDTH
     const client = rows[at + CLIENT]!
     const request = rows[at + REQUEST]!
-    const before = this.asked(this.#kind[slot]!, rows[at + RESOURCE], rows[at + SERVER]!, client, request)
+    const before = this.findUnanswered(this.#kind[slot]!, rows[at + RESOURCE], rows[at + SERVER]!, client, request)
     if (before !== NONE) this.#pending.remove(before)
     this.#pending.add(slot, hashOf(request, client))
   }
@@ -222,7 +222,13 @@ export class MessageLog {
    *
    * @param resource  undefined for a read or a size request, whose answer names none.
    */
-  asked(kind: number, resource: ResourceId | undefined, server: ServerId, client: ClientId, request: number): number {
+  findUnanswered(
+    kind: number,
+    resource: ResourceId | undefined,
+    server: ServerId,
+    client: ClientId,
+    request: number,
+  ): number {
     const rows = this.#rows
     for (let s = this.#pending.first(hashOf(request, client)); s !== NONE; s = this.#pending.next(s)) {
       const at = s * WIDTH
@@ -302,7 +308,7 @@ export class MessageLog {
     return found.sort((a, b) => sentNs(a) - sentNs(b) || a - b)
   }
 
-  /** @param number  of a message that is kept. */
+  /** @param number  number of a stored message. */
   read(number: number): MessageRecord {
     const slot = number % this.#most
     const rows = this.#rows

@@ -5,7 +5,7 @@ import { DLM_BASIC, DLM_LUSTRE, SEQDLM, type DlmPolicy } from '../policy.ts'
 import { overlaps } from '../ranges.ts'
 import { LockTrace } from './lock-trace.ts'
 import { PlainLocks } from '#tests/kits/core/seqdlm/plain-locks.ts'
-import { tell, tracedRun, type Told } from '#tests/kits/core/seqdlm/traced-run.ts'
+import { replay, tracedRun, type TraceRecord } from '#tests/kits/core/seqdlm/traced-run.ts'
 import type { LockLife, Obstacle } from './trace.ts'
 
 const POLICIES: readonly DlmPolicy[] = [
@@ -39,17 +39,17 @@ const livesAt = (trace: LockTrace, from: number, to: number): ReadonlyMap<number
   new Map(trace.lives(0, from, to, 1e6).lives.map((l) => [l.id, l]))
 
 const nameOf = (l: LockLife): string => `${l.client}/${l.reqId}`
-const isEvent = (t: Told): t is Told & { what: 'event' } => t.what === 'event'
+const isEvent = (t: TraceRecord): t is TraceRecord & { what: 'event' } => t.what === 'event'
 
 describe('obstacles', () => {
   it('is, at every instant, what the plain rules find in two arrays', () => {
     fc.assert(
       fc.property(runs, (options) => {
-        const told = tracedRun(options)
+        const log = tracedRun(options)
         const trace = new LockTrace({ policy: options.policy })
-        tell(trace.feed, told)
+        replay(trace.feed, log)
         const plain = new PlainLocks(options.policy)
-        const events = told.filter(isEvent)
+        const events = log.filter(isEvent)
         for (const [i, { at, event }] of events.entries()) {
           plain.follow(event)
           if (events[i + 1]?.at === at) continue
@@ -73,7 +73,7 @@ describe('obstacles', () => {
     fc.assert(
       fc.property(runs, (options) => {
         const trace = new LockTrace({ policy: options.policy })
-        tell(trace.feed, tracedRun(options))
+        replay(trace.feed, tracedRun(options))
         const lives = livesAt(trace, 0, Infinity)
         const reachedNs = ({ life, until }: Obstacle): number => {
           const of = lives.get(life)!
@@ -91,20 +91,21 @@ describe('obstacles', () => {
             const of = lives.get(o.life)!
             // A request that could merge with its client's own lock wanted more than it was granted in the end,
             const isAt = (ns: number | undefined): boolean => ns !== undefined && ns <= w.askedNs
-            const own = [...lives.values()].some(
+            const hasOwn = [...lives.values()].some(
               (l) =>
                 l.client === w.client &&
                 overlaps(l.range, w.required) &&
                 isAt(l.grantedNs) &&
                 ![l.revokedNs, l.cancelingNs, l.endedNs].some(isAt),
             )
-            if (own && (later === undefined || (o.until === 'release' && later.until === 'canceling'))) continue
+            if (hasOwn && (later === undefined || (o.until === 'release' && later.until === 'canceling'))) continue
             atTheRequest++
             // and a downgrade before the release lets those pass that are compatible with the new mode: an NBW, or a PR
             // where a PW was held by readers only.
             const { earlyGrant } = options.policy
-            const left = of.downgradedTo
-            const isPassed = left !== undefined && isCompatible(w.askedMode, left, earlyGrant ? 'CANCELING' : 'GRANTED')
+            const downgraded = of.downgradedTo
+            const isPassed =
+              downgraded !== undefined && isCompatible(w.askedMode, downgraded, earlyGrant ? 'CANCELING' : 'GRANTED')
             if (o.until === 'release' && later?.until === 'canceling' && isPassed) {
               expect(of.downgradedNs).toBeLessThanOrEqual(w.grantedNs)
               continue

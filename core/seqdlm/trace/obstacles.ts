@@ -24,18 +24,18 @@ export interface FoundObstacle {
 }
 
 /** Range of events with the grant a request would get, or with the state of a lock. */
-interface Stretch {
+interface EventRange {
   readonly from: number
   readonly to: number
   readonly mode: LockMode
 }
 
-interface Wanted extends Stretch {
+interface Wanted extends EventRange {
   readonly range: LockRange
-  readonly own: readonly LifeRecord[]
+  readonly merged: readonly LifeRecord[]
 }
 
-interface Lock extends Stretch {
+interface Lock extends EventRange {
   readonly isCanceling: boolean
 }
 
@@ -102,10 +102,10 @@ function against(
     cleared = Math.min(granted, ended, end)
   }
   for (const want of granted < end ? wanted : []) {
-    if (want.own.includes(l) || !overlaps(l.range, want.range)) continue
+    if (want.merged.includes(l) || !overlaps(l.range, want.range)) continue
     for (const lock of lockOver(l, to)) {
       const last = Math.min(lock.to, want.to)
-      if (last <= Math.max(lock.from, want.from) || last < cleared || fits(want.mode, lock, policy)) continue
+      if (last <= Math.max(lock.from, want.from) || last < cleared || isGrantable(want.mode, lock, policy)) continue
       cleared = last
       isLock = true
       ;({ mode, isCanceling } = lock)
@@ -119,30 +119,30 @@ function against(
     const canceling = seqBy(l.cancelingNs, l.cancelingSeq, to)
     return canceling <= cleared ? { life: l, until: 'canceling', clearedSeq: cleared, mode } : null
   }
-  const asks = wanted.at(-1)?.mode ?? w.askedMode
-  const until = isLock && isCanceling ? 'release' : expected(asks, isLock ? mode : l.askedMode, policy)
+  const requested = wanted.at(-1)?.mode ?? w.askedMode
+  const until = isLock && isCanceling ? 'release' : expected(requested, isLock ? mode : l.askedMode, policy)
   return { life: l, until, clearedSeq: Infinity, mode }
 }
 
 /** Step that lets a request pass: a write lock that becomes NBW when it is canceled is passed while CANCELING. */
-function expected(asks: LockMode, mode: LockMode, { earlyGrant, downgrade }: TracedPolicy): Obstacle['until'] {
-  const canPass = earlyGrant && (asks === 'NBW' || asks === 'BW')
+function expected(requested: LockMode, mode: LockMode, { earlyGrant, downgrade }: TracedPolicy): Obstacle['until'] {
+  const canPass = earlyGrant && (requested === 'NBW' || requested === 'BW')
   return canPass && (mode === 'NBW' || (downgrade && mode !== 'PR')) ? 'canceling' : 'release'
 }
 
-const fits = (asks: LockMode, { mode, isCanceling }: Lock, { earlyGrant }: TracedPolicy): boolean =>
-  isCompatible(asks, mode, isCanceling && earlyGrant ? 'CANCELING' : 'GRANTED')
+const isGrantable = (requested: LockMode, { mode, isCanceling }: Lock, { earlyGrant }: TracedPolicy): boolean =>
+  isCompatible(requested, mode, isCanceling && earlyGrant ? 'CANCELING' : 'GRANTED')
 
 /** States of a lock, from its grant to its end. */
 function lockOver(l: LifeRecord, to: number): Lock[] {
   const end = endedBy(l, to)
-  const turns: { seq: number; mode: LockMode; isCanceling: boolean }[] = [
+  const steps: { seq: number; mode: LockMode; isCanceling: boolean }[] = [
     { seq: grantedBy(l, to), mode: l.mode, isCanceling: l.isEarlyRevocation },
   ]
   const canceling = seqBy(l.cancelingNs, l.cancelingSeq, to)
-  if (canceling < Infinity) turns.push({ seq: canceling, mode: l.mode, isCanceling: true })
-  for (const d of l.downgrades) if (d.ns <= to) turns.push({ seq: d.seq, mode: d.mode, isCanceling: true })
-  return turns.map(({ seq, mode, isCanceling }, i) => ({ from: seq, to: turns[i + 1]?.seq ?? end, mode, isCanceling }))
+  if (canceling < Infinity) steps.push({ seq: canceling, mode: l.mode, isCanceling: true })
+  for (const d of l.downgrades) if (d.ns <= to) steps.push({ seq: d.seq, mode: d.mode, isCanceling: true })
+  return steps.map(({ seq, mode, isCanceling }, i) => ({ from: seq, to: steps[i + 1]?.seq ?? end, mode, isCanceling }))
 }
 
 /** Event from which a lock of the request's own client could no longer be merged with it; 0 if it never could. */
@@ -161,17 +161,19 @@ function wantedOver(
   around: readonly LifeRecord[],
   policy: TracedPolicy,
 ): Wanted[] {
-  const plain: Wanted = { from: w.id, to: end, mode: w.askedMode, range: w.required, own: [] }
-  const own = around.filter((l) => mergeableTo(w, l, to, policy) > Math.max(w.id, l.grantedSeq) && l.grantedSeq < end)
-  if (own.length === 0) return [plain]
-  const turns = own.flatMap((l) => [l.grantedSeq, mergeableTo(w, l, to, policy)])
-  const edges = [...new Set([w.id, ...turns.filter((s) => s > w.id && s < end), end])].sort((a, b) => a - b)
+  const plain: Wanted = { from: w.id, to: end, mode: w.askedMode, range: w.required, merged: [] }
+  const mergeable = around.filter(
+    (l) => mergeableTo(w, l, to, policy) > Math.max(w.id, l.grantedSeq) && l.grantedSeq < end,
+  )
+  if (mergeable.length === 0) return [plain]
+  const borders = mergeable.flatMap((l) => [l.grantedSeq, mergeableTo(w, l, to, policy)])
+  const edges = [...new Set([w.id, ...borders.filter((s) => s > w.id && s < end), end])].sort((a, b) => a - b)
   return edges.slice(0, -1).map((from, i) => {
-    const there = own.filter((l) => l.grantedSeq <= from && mergeableTo(w, l, to, policy) > from)
+    const there = mergeable.filter((l) => l.grantedSeq <= from && mergeableTo(w, l, to, policy) > from)
     return {
       from,
       to: edges[i + 1] as number,
-      own: there,
+      merged: there,
       mode: there.reduce<LockMode>((m, l) => join(l.mode, m), w.askedMode),
       range: there.reduce<LockRange>((r, l) => union(r, l.range), w.required),
     }

@@ -1,9 +1,10 @@
 /**
- * Steps of locks in order of time, as columns in a ring: they make counts and queues exact, as far back as they reach.
+ * Log of lock steps in order of time, as columns in a ring buffer. Counts and queues are exact as far back as the log
+ * reaches.
  */
 
 /** Effects of a step on the counts; `canceling` has none and is not logged. */
-export const ASKED = 0
+export const REQUESTED = 0
 export const WAITING = 1
 export const GRANTED = 2
 export const ABSORBED = 3
@@ -11,10 +12,16 @@ export const REVOKED = 4
 export const DOWNGRADED = 5
 export const RELEASED = 6
 export const WITHDRAWN = 7
-/** Its life is no longer followed. */
+/** The trace stopped following the lock, because its memory is bounded. */
 export const LOST = 8
 
-/** Receives a step: its code, the numbers of a mode and of another one times 4, flags, and a time in ns. */
+/**
+ * Receives a step.
+ *
+ * @param at     time of the step, ns.
+ * @param modes  number of the lock's mode, plus 4 times that of a second mode.
+ * @param value  a time of the step, ns; its meaning depends on the code.
+ */
 export type Follow<T> = (to: T, at: number, code: number, modes: number, flags: number, value: number) => void
 
 const FIRST_CAPACITY = 1024
@@ -24,9 +31,10 @@ export class StepLog {
   #capacity = FIRST_CAPACITY
   #at = new Float64Array(FIRST_CAPACITY)
   #value = new Float64Array(FIRST_CAPACITY)
+  /** Number of the resource, as given by the caller. */
   #place = new Uint32Array(FIRST_CAPACITY)
   /** Code, modes and flags: four, four and eight bits. */
-  #what = new Uint16Array(FIRST_CAPACITY)
+  #packed = new Uint16Array(FIRST_CAPACITY)
   /** Numbers of the oldest step that is kept, and of the next one. */
   #first = 0
   #next = 0
@@ -52,11 +60,11 @@ export class StepLog {
   }
 
   push(at: number, place: number, code: number, modes: number, flags: number, value: number): void {
-    if (this.#next - this.#first === this.#capacity) this.#makeRoom()
+    if (this.#next - this.#first === this.#capacity) this.#grow()
     const i = this.#next++ & (this.#capacity - 1)
     this.#at[i] = at
     this.#place[i] = place
-    this.#what[i] = code | (modes << 4) | (flags << 8)
+    this.#packed[i] = code | (modes << 4) | (flags << 8)
     this.#value[i] = value
   }
 
@@ -72,6 +80,7 @@ export class StepLog {
     return low
   }
 
+  /** Time of a step, ns. */
   at(step: number): number {
     return this.#at[step & (this.#capacity - 1)] as number
   }
@@ -80,13 +89,13 @@ export class StepLog {
     return this.#place[step & (this.#capacity - 1)] as number
   }
 
-  tell<T>(step: number, to: T, follow: Follow<T>): void {
+  visit<T>(step: number, to: T, follow: Follow<T>): void {
     const i = step & (this.#capacity - 1)
-    const what = this.#what[i]!
-    follow(to, this.#at[i]!, what & 15, (what >> 4) & 15, what >> 8, this.#value[i]!)
+    const packed = this.#packed[i]!
+    follow(to, this.#at[i]!, packed & 15, (packed >> 4) & 15, packed >> 8, this.#value[i]!)
   }
 
-  #makeRoom(): void {
+  #grow(): void {
     if (this.#capacity === this.#most) {
       this.#droppedAt = this.at(this.#first++)
       return
@@ -96,7 +105,7 @@ export class StepLog {
     this.#at = grown(this.#at, new Float64Array(capacity))
     this.#value = grown(this.#value, new Float64Array(capacity))
     this.#place = grown(this.#place, new Uint32Array(capacity))
-    this.#what = grown(this.#what, new Uint16Array(capacity))
+    this.#packed = grown(this.#packed, new Uint16Array(capacity))
     this.#capacity = capacity
   }
 }

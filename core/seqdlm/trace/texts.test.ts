@@ -45,7 +45,7 @@ describe('the rule of a grant', () => {
         ['ask', 1, 'PR'],
         ['ask', 2, 'PR'],
       ]),
-    ).toEqual(['no unreleased lock overlaps', 'Table II, PR beside PR: yes'])
+    ).toEqual(['no unreleased lock overlaps', 'Lock compatibility, PR beside PR: yes'])
     expect(
       rulesOf(SEQDLM, [
         ['ask', 1, 'NBW'],
@@ -56,8 +56,8 @@ describe('the rule of a grant', () => {
       ]),
     ).toEqual([
       'no unreleased lock overlaps',
-      'Table II, NBW beside canceling NBW: yes (early grant over #1)',
-      'Table II, BW beside canceling NBW: yes (early grant over #1, #2)',
+      'Lock compatibility, NBW beside canceling NBW: yes (early grant over #1)',
+      'Lock compatibility, BW beside canceling NBW: yes (early grant over #1, #2)',
     ])
   })
 
@@ -112,7 +112,7 @@ describe('the rule of a grant', () => {
       ['cancel', 1],
     ])
     expect(rules[1]).toBe(
-      'Table II, NBW beside canceling NBW: yes (early grant over #1); ' +
+      'Lock compatibility, NBW beside canceling NBW: yes (early grant over #1); ' +
         'granted as canceling: could not expand, PR of client 3 waits (early revocation)',
     )
     expect(rules[2]).toBe('')
@@ -134,12 +134,12 @@ describe('messages of a cluster at work', () => {
   const file = { base: 0, stripes: 2, stripeSize: 1 << 16 }
   let written = 0
   for (const [c, client] of cluster.clients.entries()) {
-    let left = 20
+    let remaining = 20
     const next = (): void => {
-      if (left-- === 0) client.fsync(file, () => undefined)
-      else if (left % 6 === 0) client.read(file, 0, 4096, {}, next)
+      if (remaining-- === 0) client.fsync(file, () => undefined)
+      else if (remaining % 6 === 0) client.read(file, 0, 4096, {}, next)
       else {
-        client.write(file, (left * 6 + c) * 47_008, 47_008, {}, (done) => {
+        client.write(file, (remaining * 6 + c) * 47_008, 47_008, {}, (done) => {
           for (const p of done.ok ? done.value.parts : []) {
             feed.wrote(p.resource, p.sn, p.end - p.start)
             written += p.end - p.start
@@ -189,7 +189,7 @@ describe('messages of a cluster at work', () => {
 
   it('have a readable text', () => {
     const texts = messages.map((m) => m.text.replaceAll('\u2009', ' '))
-    expect(texts.find((t) => /^asks BW \d[\d ]* \.\. [\d ]+$/.test(t))).toBeDefined()
+    expect(texts.find((t) => /^requests BW \d[\d ]* \.\. [\d ]+$/.test(t))).toBeDefined()
     expect(texts.find((t) => /^grants #[\d ]+ N?BW [\d ]+ \.\. ([\d ]+|end), early/.test(t))).toBeDefined()
     expect(texts.find((t) => /^downgrades #[\d ]+ BW to NBW$/.test(t))).toBeDefined()
     expect(texts.find((t) => /^flushes [\d ]+ bytes of #[\d ]+/.test(t))).toBeDefined()

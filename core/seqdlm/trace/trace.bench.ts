@@ -3,7 +3,7 @@
  *
  * `seqdlm.trace.contended`: the contended requests of `seqdlm.contended` with a trace of every step and message; for
  * comparison the same without a trace. `seqdlm.trace.observed`: steps without messages. `seqdlm.trace.frame`: data sent
- * to a window for one busy resource (400 lives, 600 messages, queue, counts, alarms), read while all bounds are
+ * to a window for one busy resource (400 lives, 600 messages, queue, counts, conditions), read while all bounds are
  * reached.
  */
 import type { Bench } from '../../../bench/measure.ts'
@@ -34,7 +34,7 @@ function contention(trace: LockTrace | null, hasMessages: boolean): { one: () =>
     },
     observe: feed && ((event) => feed.observe(0, event)),
   })
-  const tell = (client: number, message: ToLockServer): void => {
+  const receive = (client: number, message: ToLockServer): void => {
     if (feed && hasMessages) feed.arrived(feed.sent(at, 0, client, true, message), at)
     server.receive(client, message)
   }
@@ -42,21 +42,21 @@ function contention(trace: LockTrace | null, hasMessages: boolean): { one: () =>
   let reqId = 0
   let read = 0
   let head = 0
-  const ask = (client: number): void =>
-    tell(client, { kind: 'lock-request', resource: 0, reqId: ++reqId, range: WHOLE, mode: 'NBW' })
-  for (let c = 0; c < CLIENTS; c++) ask(c)
+  const request = (client: number): void =>
+    receive(client, { kind: 'lock-request', resource: 0, reqId: ++reqId, range: WHOLE, mode: 'NBW' })
+  for (let c = 0; c < CLIENTS; c++) request(c)
   const one = (): void => {
     at += STEP_NS
     const next = out[read++]
-    if (next === undefined) throw new Error('somebody is always granted or revoked')
+    if (next === undefined) throw new Error('a lock is always granted or revoked')
     const { client, message, n } = next
     if (feed && hasMessages) feed.arrived(n, at)
-    if (message.kind === 'revoke') tell(client, { kind: 'revoke-reply', resource: 0, lockId: message.lockId })
+    if (message.kind === 'revoke') receive(client, { kind: 'revoke-reply', resource: 0, lockId: message.lockId })
     else if (message.kind === 'lock-grant') {
       held.push({ client, lockId: message.lockId })
-      ask(client)
+      request(client)
       const old = held.length - head > 8 ? held[head++] : undefined
-      if (old) tell(old.client, { kind: 'release', resource: 0, lockId: old.lockId })
+      if (old) receive(old.client, { kind: 'release', resource: 0, lockId: old.lockId })
     }
     if (read > 4096) {
       out.splice(0, read)
@@ -92,7 +92,7 @@ function readFrame(trace: LockTrace, at: number): void {
   trace.queue(0, at - 10e9, at, 200)
   trace.resources(at, 1e9)
   trace.modes(at, 1e9)
-  trace.alarms(at)
+  trace.conditions(at)
 }
 
 const WHAT_LIMITS =
@@ -137,7 +137,7 @@ export const benches: readonly Bench[] = [
     id: 'seqdlm.trace.frame',
     unit: 'frames/s',
     run: frames,
-    note: '400 lives, 600 messages, counts and alarms of a busy resource, and 1,000 requests between two frames',
+    note: '400 lives, 600 messages, counts and conditions of a busy resource, and 1,000 requests between two frames',
     limit:
       'For each life of the minute it is decided again what stood in its way; the 1,000 traced requests are in it too.',
     runs: 5,

@@ -68,7 +68,7 @@ export interface TracedMessage {
   readonly resource: ResourceId
   readonly client: ClientId
   readonly server: ServerId
-  /** From the client to the server. */
+  /** True for a message from the client to the server. */
   readonly isUp: boolean
   readonly sentNs: number
   readonly arrivedNs: number | undefined
@@ -80,10 +80,10 @@ export interface TracedMessage {
 /** Counts of one resource over a time range. */
 export interface ResourceCounts {
   readonly resource: ResourceId
-  /** At the end of the range. */
+  /** Waiting requests and held locks at the end of the range. */
   readonly waiting: number
   readonly held: number
-  /** In the range: requests with obstacles, revocations sent, grants, releases. */
+  /** Counts in the range: requests with obstacles, revocations sent, grants, releases. */
   readonly conflicts: number
   readonly revocations: number
   readonly asked: number
@@ -157,10 +157,11 @@ export interface TraceReader {
    */
   busiest(resource: ResourceId, at: number, spanNs: number, backNs: number): number | undefined
   /** `sinceNs` is a time, not a duration; of each kind the most urgent one first. */
-  alarms(at: number): readonly TraceAlarm[]
+  conditions(at: number): readonly TracedCondition[]
 }
 
-export type TraceAlarm =
+/** Contention of a resource, or the oldest revocation, whose client may be evicted. */
+export type TracedCondition =
   /**
    * Many requests behind one lock: waiting requests, time since when the queue is not empty, mode that the first of
    * them waits for.

@@ -5,7 +5,7 @@
 import type { Command } from 'commander'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
-import { namedDifferences, serversDiffer } from '../../host/rules/shown-plans.ts'
+import { namedDifferences, serverDifferences } from '../../host/rules/shown-plans.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { codeOfMissing, openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, must, stopJson } from '../output.ts'
@@ -24,16 +24,16 @@ export interface ApplyOptions {
 const refused = (code: string, why: string, next: string): { readonly ok: false; readonly error: Failure } =>
   fail({ code, what: 'The plan was not applied', why, unaffected: 'Nothing was sent.', next })
 
-interface KeptPlan {
+interface StoredPlan {
   readonly cluster: string
   readonly document: PolicyDocument
 }
 
-function keptPlan(store: EnforcementStore, id: string): Result<KeptPlan> {
-  const kept = store.plans.find(id)
-  if (!kept) return refused('NO_SUCH_PLAN', `there is no plan ${id}`, 'Create one: sluice policy plan.')
-  const document = readPolicyDocument(kept.document)
-  if (document) return ok({ cluster: kept.cluster, document })
+function storedPlan(store: EnforcementStore, id: string): Result<StoredPlan> {
+  const stored = store.plans.find(id)
+  if (!stored) return refused('NO_SUCH_PLAN', `there is no plan ${id}`, 'Create one: sluice policy plan.')
+  const document = readPolicyDocument(stored.document)
+  if (document) return ok({ cluster: stored.cluster, document })
   const why = 'it is a plan of rules, or from another release of Sluice'
   return refused('PLAN_UNREADABLE', why, 'For rules: sluice rules apply. Otherwise plan again.')
 }
@@ -41,7 +41,7 @@ function keptPlan(store: EnforcementStore, id: string): Result<KeptPlan> {
 async function send(
   cluster: OpenCluster,
   store: EnforcementStore,
-  { document }: KeptPlan,
+  { document }: StoredPlan,
   id: string,
   o: ApplyOptions,
 ): Promise<Result<Sent>> {
@@ -50,7 +50,7 @@ async function send(
   const staged = stagePolicy(ruleService, { ...document, reason: o.reason ?? document.reason })
   if (!staged.ok) return staged
   if (staged.value.planId !== id) {
-    const differences = serversDiffer(document.servers.map(serverThen), staged.value.servers, (host) =>
+    const differences = serverDifferences(document.servers.map(serverThen), staged.value.servers, (host) =>
       ruleService.silentText(host),
     )
     const changed = namedDifferences(differences.length > 0 ? differences : ['other commands are needed now'])
@@ -67,20 +67,20 @@ export async function apply(id: string, options: ApplyOptions, command: Command)
   const { json, target } = options
   const flags = flagsOf(command)
   const store = must(openStore(flags))
-  const kept = keptPlan(store, id)
-  if (!kept.ok) return stopJson(kept.error, json, EXIT.usage)
-  const { typed } = kept.value.document
+  const stored = storedPlan(store, id)
+  if (!stored.ok) return stopJson(stored.error, json, EXIT.usage)
+  const { typed } = stored.value.document
   if (target !== typed) {
     const { error } = refused('NOT_TYPED', `--target ${target} does not match the plan`, `Type --target ${typed}.`)
     return stopJson(error, json, EXIT.failed)
   }
-  const opened = await openCluster(kept.value.cluster, flags, { comesBack: false })
+  const opened = await openCluster(stored.value.cluster, flags, { reconnects: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
-  const isMine = store.plans.turn(id, 'planned', 'applying')
+  const isClaimed = store.plans.transition(id, 'planned', 'applying')
   const taken = refused('PLAN_TAKEN', `its state is ${store.plans.find(id)?.state}`, 'Plan again.')
-  const sent = isMine ? await send(cluster, store, kept.value, id, options) : taken
-  if (isMine) store.plans.turn(id, 'applying', sent.ok ? 'applied' : 'planned')
+  const sent = isClaimed ? await send(cluster, store, stored.value, id, options) : taken
+  if (isClaimed) store.plans.transition(id, 'applying', sent.ok ? 'applied' : 'planned')
   if (sent.ok) await sent.value.end(json)
   const isMissing = !sent.ok && sent.error.code === 'SERVER_MISSING'
   const code = isMissing ? codeOfMissing(cluster) : EXIT.failed

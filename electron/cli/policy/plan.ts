@@ -143,12 +143,12 @@ export async function plan(name: string, options: PlanOptions, command: Command)
   const { json, service, policy: to, queue, server: hosts, reason } = options
   const flags = flagsOf(command)
   const store = must(openStore(flags))
-  const opened = await openCluster(name, flags, { comesBack: false })
+  const opened = await openCluster(name, flags, { reconnects: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
   const ruleService = commandRules(cluster, store)
-  const asked = { service, to, queue, reason, ...(hosts && { hosts: [...new Set(hosts)] }) }
-  const staged = stagePolicy(ruleService, asked)
+  const request = { service, to, queue, reason, ...(hosts && { hosts: [...new Set(hosts)] }) }
+  const staged = stagePolicy(ruleService, request)
   if (!staged.ok) {
     await cluster.close()
     store.close()
@@ -157,7 +157,7 @@ export async function plan(name: string, options: PlanOptions, command: Command)
   const made = staged.value
   const shown = planJson(ruleService, cluster.name, made)
   const servers = made.servers.map(serverDocument)
-  const document: PolicyDocument = { kind: 'policy', typed: ruleService.typedTarget(service), ...asked, servers }
+  const document: PolicyDocument = { kind: 'policy', typed: ruleService.typedTarget(service), ...request, servers }
   store.plans.keep({ id: made.planId, cluster: cluster.name, atMs: Date.now(), state: 'planned', document })
   const missing = cluster.missing()
   if (json) line(jsonText({ ...shown, ...(missing.length > 0 ? { missing } : {}) }))

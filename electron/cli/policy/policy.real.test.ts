@@ -20,13 +20,13 @@ describe.skipIf(noSshd !== '').each(['2.15.8'])(
     }, 60_000)
     afterAll(() => lab?.stop())
 
-    const sluice = (...words: string[]): Promise<Ended> =>
-      runSluice(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...words], {
+    const sluice = (...args: string[]): Promise<Ended> =>
+      runSluice(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args], {
         SLUICE_DATA: data,
         SSH_AUTH_SOCK: '',
       })
-    const planned = async (...words: string[]): Promise<Shown> => {
-      const made = await sluice('policy', 'plan', 'small', ...words, '--json')
+    const planned = async (...args: string[]): Promise<Shown> => {
+      const made = await sluice('policy', 'plan', 'small', ...args, '--json')
       expect([made.code, made.stderr]).toEqual([0, ''])
       return json(made) as unknown as Shown
     }

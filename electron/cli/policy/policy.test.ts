@@ -21,13 +21,13 @@ describe.each(['2.15.8', '2.17.57'])('policies from the shell, on Lustre %s', SI
   })
   afterAll(() => lab?.stop())
 
-  const sluice = (...words: string[]): Promise<Ended> =>
-    runSluice(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...words], {
+  const sluice = (...args: string[]): Promise<Ended> =>
+    runSluice(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args], {
       SLUICE_DATA: data,
       SSH_AUTH_SOCK: '',
     })
-  const planned = async (...words: string[]): Promise<Shown> => {
-    const made = await sluice('policy', 'plan', 'small', ...words, '--json')
+  const planned = async (...args: string[]): Promise<Shown> => {
+    const made = await sluice('policy', 'plan', 'small', ...args, '--json')
     expect([made.code, made.stderr]).toEqual([0, ''])
     return json(made) as unknown as Shown
   }
@@ -117,7 +117,7 @@ describe.each(['2.15.8', '2.17.57'])('policies from the shell, on Lustre %s', SI
       { queue: 'hp', policy: 'tbf', arg: 'jobid' },
     ])
     expect(shown.changes.map((c) => [c.title, c.state])).toEqual([
-      ['undo of policy tbf nid', 'done'],
+      ['revert of policy tbf nid', 'done'],
       ['policy tbf nid', 'undone'],
       ['policy tbf jobid', 'done'],
     ])
@@ -156,8 +156,8 @@ describe.each(['2.15.8', '2.17.57'])('policies from the shell, on Lustre %s', SI
   })
 
   it('take no argument that is not a policy, a server, a plan or the target', async () => {
-    const tried = async (...words: string[]): Promise<[number | null, unknown]> => {
-      const e = await sluice('policy', ...words, '--json')
+    const tried = async (...args: string[]): Promise<[number | null, unknown]> => {
+      const e = await sluice('policy', ...args, '--json')
       return [e.code, e.stdout === '' ? '' : errorOf(e)['code']]
     }
     for (const evil of ["tbf jobid'; reboot #", 'tbf $(reboot)', 'fifo\nreboot', 'fifo reboot', '../tbf', '']) {

@@ -57,14 +57,14 @@ function nodesOf({ source: { monitor } }: OpenCluster, ruleService: RuleService,
   return presentServers(monitor, service, ruleService.rules).map(({ server: host, rules }) => {
     const all = monitor.serviceReading(host, service)?.policies ?? []
     const queues = QUEUES.flatMap((queue): ShownQueue[] => {
-      const mine = all.filter((p) => p.queue === queue)
+      const inQueue = all.filter((p) => p.queue === queue)
       const now = primaryPolicy(all, queue)
-      if (mine.length === 0) return []
+      if (inQueue.length === 0) return []
       const names = new Set(rules.filter((r) => r.queue === queue && r.name !== DEFAULT_RULE).map((r) => r.name))
       const controller = [...names].filter(isControllerRule)
-      const isOwn = (name: string): boolean =>
+      const isManaged = (name: string): boolean =>
         isHelperRule(name) || ruleService.rules.find({ service, host, queue, name }) !== undefined
-      const sluice = [...names].filter((n) => !isControllerRule(n) && isOwn(n))
+      const sluice = [...names].filter((n) => !isControllerRule(n) && isManaged(n))
       return [
         {
           queue,
@@ -72,14 +72,14 @@ function nodesOf({ source: { monitor } }: OpenCluster, ruleService: RuleService,
           arg: now?.arg ?? '',
           state: now?.state ?? 'unknown',
           fallback: now?.fallback ?? false,
-          queued: mine.reduce((n, p) => n + p.queued, 0),
-          active: mine.reduce((n, p) => n + p.active, 0),
+          queued: inQueue.reduce((n, p) => n + p.queued, 0),
+          active: inQueue.reduce((n, p) => n + p.active, 0),
           rules: {
             sluice: sluice.length,
             controller: controller.length,
             other: names.size - controller.length - sluice.length,
           },
-          policies: mine.map(({ name, arg, state, fallback, queued, active }) => {
+          policies: inQueue.map(({ name, arg, state, fallback, queued, active }) => {
             return { name, arg, state, fallback, queued, active }
           }),
         },
@@ -102,7 +102,7 @@ function changesOf(store: EnforcementStore, cluster: string, services: readonly 
     .slice(0, CHANGES)
 }
 
-const ruleWords = ({ sluice, controller, other }: ShownQueue['rules']): string =>
+const ruleCounts = ({ sluice, controller, other }: ShownQueue['rules']): string =>
   [
     sluice > 0 ? `${sluice} rules managed by Sluice` : '',
     controller > 0 ? `${controller} of a controller` : '',
@@ -119,7 +119,7 @@ function queueLines(q: ShownQueue): string[] {
     (q.fallback ? 'fallback' : '').padEnd(9),
     `${q.queued} queued, ${q.active} active`,
   ].join(' ')
-  const rules = ruleWords(q.rules)
+  const rules = ruleCounts(q.rules)
   const moving = q.policies
     .filter((p) => p.state === 'stopping' || p.state === 'starting')
     .map((p) => `       ${policyText(p)} is ${p.state}, ${p.queued} queued, ${p.active} active`)
@@ -135,7 +135,8 @@ function text(nodes: readonly ShownNode[], changes: readonly ShownChange[]): str
   if (changes.length > 0) out.push('policy changes:')
   for (const c of changes) {
     const reason = c.reason === '' ? '' : `, ${c.reason}`
-    out.push(`  ${c.change}  ${c.at}  ${c.service}  ${c.title}, ${c.state}${reason}`)
+    const state = c.state === 'undone' ? 'reverted' : c.state
+    out.push(`  ${c.change}  ${c.at}  ${c.service}  ${c.title}, ${state}${reason}`)
   }
   return out.map(plain).join('\n')
 }
@@ -143,11 +144,11 @@ function text(nodes: readonly ShownNode[], changes: readonly ShownChange[]): str
 /** Exits with 5 if some servers did not answer. */
 export async function show(name: string, { json, service }: ShowOptions, command: Command): Promise<void> {
   const flags = flagsOf(command)
-  const kept = openStore(flags)
+  const openedStore = openStore(flags)
   // Policies can still be shown; only the owners of rules are unknown.
-  if (!kept.ok) process.stderr.write(`sluice: ${plain(formatFailure(kept.error))}\n`)
-  const store = kept.ok ? kept.value : must(EnforcementStore.open(':memory:', Date.now()))
-  const opened = await openCluster(name, flags, { comesBack: false })
+  if (!openedStore.ok) process.stderr.write(`sluice: ${plain(formatFailure(openedStore.error))}\n`)
+  const store = openedStore.ok ? openedStore.value : must(EnforcementStore.open(':memory:', Date.now()))
+  const opened = await openCluster(name, flags, { reconnects: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
   const ruleService = commandRules(cluster, store)

@@ -5,7 +5,7 @@
 import type { Command } from 'commander'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { RuleService } from '../../host/rules/rule-service.ts'
-import { plansDiffer } from '../../host/rules/shown-plans.ts'
+import { planDifferences } from '../../host/rules/shown-plans.ts'
 import type { StagedChange } from '../../host/rules/staged-changes.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import { flagsOf } from '../clusters-flags.ts'
@@ -31,20 +31,20 @@ const AGAIN = 'Plan again, and review it.'
 const refused = (code: string, why: string, next: string): { readonly ok: false; readonly error: Failure } =>
   fail({ code, what: 'The plan was not applied', why, unaffected: 'Nothing was sent.', next })
 
-interface KeptPlan {
+interface StoredPlan {
   readonly cluster: string
   readonly document: PlanDocument
 }
 
-function keptPlan(store: EnforcementStore, id: string): Result<KeptPlan> {
-  const kept = store.plans.find(id)
-  const document = kept && readPlanDocument(kept.document)
-  if (!kept) return refused('NO_SUCH_PLAN', `there is no plan ${id}`, 'Create one: sluice rules plan.')
+function storedPlan(store: EnforcementStore, id: string): Result<StoredPlan> {
+  const stored = store.plans.find(id)
+  const document = stored && readPlanDocument(stored.document)
+  if (!stored) return refused('NO_SUCH_PLAN', `there is no plan ${id}`, 'Create one: sluice rules plan.')
   if (!document) {
     const why = 'it is a plan of a policy, or from another release of Sluice'
     return refused('PLAN_UNREADABLE', why, 'For a policy: sluice policy apply. Otherwise plan again.')
   }
-  return ok({ cluster: kept.cluster, document })
+  return ok({ cluster: stored.cluster, document })
 }
 
 /** Accepted target names: the cluster, or the only rule or the only job of the plan. */
@@ -65,7 +65,7 @@ function withTerms(change: StagedChange, o: ApplyOptions): StagedChange {
 }
 
 /** Checks the options against the plan; undefined if they are valid. */
-function optionFault({ cluster, document }: KeptPlan, o: ApplyOptions): Failure | undefined {
+function optionFault({ cluster, document }: StoredPlan, o: ApplyOptions): Failure | undefined {
   if (!targetsOf(cluster, document.typed, document).includes(o.target)) {
     return refused('NOT_TYPED', `--target ${o.target} does not match the plan`, `Type --target ${document.typed}.`)
       .error
@@ -78,13 +78,13 @@ function optionFault({ cluster, document }: KeptPlan, o: ApplyOptions): Failure 
 /** Recomputes the plan on the current servers; refused with the differences. */
 function replanned(
   ruleService: RuleService,
-  { document }: KeptPlan,
+  { document }: StoredPlan,
   id: string,
 ): Result<undefined, Failure & { changed: string[] }> {
   for (const s of stagedOf(document)) ruleService.staged.put(s)
   const now = ruleService.plan(document.service)
   if (now.planId === id) return ok(undefined)
-  const changed = plansDiffer(toCompare(document), now, (host) => ruleService.silentText(host))
+  const changed = planDifferences(toCompare(document), now, (host) => ruleService.silentText(host))
   const { error } = refused('PLAN_CHANGED', `the servers changed since the plan: ${changed.join('; ')}`, AGAIN)
   return fail({ ...error, changed })
 }
@@ -92,15 +92,15 @@ function replanned(
 async function send(
   cluster: OpenCluster,
   store: EnforcementStore,
-  kept: KeptPlan,
+  stored: StoredPlan,
   id: string,
   o: ApplyOptions,
 ): Promise<Result<Sent>> {
-  const { service } = kept.document
+  const { service } = stored.document
   const ruleService = commandRules(cluster, store)
-  const same = replanned(ruleService, kept, id)
+  const same = replanned(ruleService, stored, id)
   if (!same.ok) return same
-  for (const s of stagedOf(kept.document)) ruleService.staged.put(withTerms(s, o), s.id)
+  for (const s of stagedOf(stored.document)) ruleService.staged.put(withTerms(s, o), s.id)
   const unlocked = unlockFor(cluster)
   if (!unlocked.ok) return unlocked
   return sendStaged(cluster, ruleService, store, { service, planId: id, canaryS: o.canary })
@@ -110,18 +110,18 @@ export async function apply(id: string, options: ApplyOptions, command: Command)
   const { json } = options
   const flags = flagsOf(command)
   const store = must(openStore(flags))
-  const kept = keptPlan(store, id)
-  if (!kept.ok) return stopJson(kept.error, json, EXIT.usage)
-  const fault = optionFault(kept.value, options)
+  const stored = storedPlan(store, id)
+  if (!stored.ok) return stopJson(stored.error, json, EXIT.usage)
+  const fault = optionFault(stored.value, options)
   if (fault) return stopJson(fault, json, EXIT.failed)
-  const opened = await openCluster(kept.value.cluster, flags, { comesBack: false })
+  const opened = await openCluster(stored.value.cluster, flags, { reconnects: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
-  const isMine = store.plans.turn(id, 'planned', 'applying')
+  const isClaimed = store.plans.transition(id, 'planned', 'applying')
   const state = store.plans.find(id)?.state
   const taken = refused('PLAN_TAKEN', `its state is ${state}`, 'Plan again.')
-  const sent = isMine ? await send(cluster, store, kept.value, id, options) : taken
-  if (isMine) store.plans.turn(id, 'applying', sent.ok ? 'applied' : 'planned')
+  const sent = isClaimed ? await send(cluster, store, stored.value, id, options) : taken
+  if (isClaimed) store.plans.transition(id, 'applying', sent.ok ? 'applied' : 'planned')
   if (sent.ok) await sent.value.end(json)
   const isMissing = !sent.ok && sent.error.code === 'SERVER_MISSING'
   const code = isMissing ? codeOfMissing(cluster) : sent.ok ? EXIT.failed : exitOf(sent.error)

@@ -7,7 +7,7 @@ import { formatFailure } from '#core/base/result.ts'
 import { namesOf } from '../../cluster/live/live-server.ts'
 import { SERVICES } from '../../base/service.ts'
 import type { Audit } from '../../base/audit.ts'
-import { ownership } from '../../enforce/own-names.ts'
+import { ownership } from '../../enforce/managed-names.ts'
 import { stopScriptText, type ScriptServer } from '../../enforce/stop-script.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import { stopAll, stopScript } from '../../host/sources/stop.ts'
@@ -58,7 +58,7 @@ async function remove(cluster: OpenCluster, json: true | undefined): Promise<Exi
 }
 
 export async function clean(name: string, { json }: CleanOptions, command: Command): Promise<void> {
-  const opened = await openCluster(name, flagsOf(command), { comesBack: false })
+  const opened = await openCluster(name, flagsOf(command), { reconnects: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   process.exitCode = await remove(opened.value, json)
   await opened.value.close()
@@ -73,11 +73,11 @@ function scriptFromRecord(
   store: EnforcementStore | undefined,
 ): { text: string; rules: number } {
   const input = must(findCluster(flags, name), EXIT.usage)
-  const isOwn = ownership(name, store)
+  const isManaged = ownership(name, store)
   const names = namesOf(input.servers)
   const servers = input.servers.map(({ roles: written }, i): ScriptServer => {
     const host = names[i] ?? ''
-    const rules = (store?.rules.of(name, host) ?? []).filter(isOwn)
+    const rules = (store?.rules.of(name, host) ?? []).filter(isManaged)
     const found = new Set([...written, ...rules.map((r) => SERVICES[r.service].role)])
     // Without any record all services are covered: a service that does not exist has no rules.
     const roles = found.size === 0 ? LUSTRE_ROLES : LUSTRE_ROLES.filter((r) => found.has(r))
@@ -98,7 +98,7 @@ function recordOf(flags: ClustersFlags): EnforcementStore | undefined {
 }
 
 async function script(name: string, flags: ClustersFlags): Promise<void> {
-  const opened = await openCluster(name, flags, { comesBack: false })
+  const opened = await openCluster(name, flags, { reconnects: false })
   const made = opened.ok ? stopScript(opened.value.source) : scriptFromRecord(flags, name, recordOf(flags))
   if (!opened.ok) process.stderr.write('sluice: no server answers; the script is made from the enforcement store\n')
   await writeOut(made.text)

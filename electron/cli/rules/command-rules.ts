@@ -6,27 +6,27 @@ import { RuleService } from '../../host/rules/rule-service.ts'
 import { dataFolder, type ClustersFlags } from '../clusters-flags.ts'
 import type { OpenCluster } from '../live.ts'
 import { EXIT, type ExitCode } from '../output.ts'
-import { loadOwnRules } from './own-rules.ts'
+import { loadManagedRules } from './managed-rules.ts'
 
 /** The enforcement store of the data folder. Failures: those of opening it. */
 export const openStore = (flags: ClustersFlags): Result<EnforcementStore> =>
   EnforcementStore.open(storeFile(dataFolder(flags)), Date.now())
 
-/** Creates the rule service over the current connection of a cluster. The cluster's guard decides if it may write. */
+/** Creates the rule service over the current connection of a cluster. The cluster's write protection decides if it may write. */
 export function commandRules(
   { source }: OpenCluster,
   store: EnforcementStore,
   options: RuleServiceOptions = {},
 ): RuleService {
-  const { guard, monitor } = source
+  const { writeProtection, monitor } = source
   const ruleService = new RuleService(monitor, {
     ...options,
     mayWrite: () => {
-      const may = guard?.mayEnter('enforce')
+      const may = writeProtection?.mayEnter('enforce')
       return may && !may.ok ? may.error : undefined
     },
   })
-  loadOwnRules(ruleService, store)
+  loadManagedRules(ruleService, store)
   return ruleService
 }
 
@@ -35,12 +35,12 @@ export const exitOf = (failure: Failure): ExitCode => (failure.code === 'ROOT_LO
 
 /**
  * Unlocks writing for this command, after its target was typed. Failures: READ_ONLY, ROOT_LOGIN, AUDIT_BROKEN and others of the
- * guard.
+ * write protection.
  */
 export function unlockFor({ source, name }: OpenCluster): Result<undefined> {
-  const { guard } = source
-  const may = guard?.mayEnter('enforce') ?? ok(undefined)
-  if (may.ok || may.error.code !== 'LOCKED' || !guard) return may
-  const unlocked = guard.unlock(name)
+  const { writeProtection } = source
+  const may = writeProtection?.mayEnter('enforce') ?? ok(undefined)
+  if (may.ok || may.error.code !== 'LOCKED' || !writeProtection) return may
+  const unlocked = writeProtection.unlock(name)
   return unlocked.ok ? ok(undefined) : unlocked
 }

@@ -19,9 +19,7 @@ export function rulesCommand(): Command {
     .description('rules in force, and their owners')
     .argument('<cluster>')
     .addOption(service())
-    .action(async (...args: Parameters<typeof import('./list-command.ts').list>) =>
-      (await import('./list-command.ts')).list(...args),
-    )
+    .action(async (...args: Parameters<typeof import('./list.ts').list>) => (await import('./list.ts')).list(...args))
   add('plan')
     .description('show the commands that would make the rules of a cluster equal to those in a file; nothing is sent')
     .argument('<cluster>')

@@ -18,7 +18,7 @@ export const server = z.object({
   release: z.enum(RELEASES),
   cpts: z.number(),
   hp: z.boolean(),
-  /** As the server reports it. */
+  /** Version as the server reports it. */
   version: z.string(),
 })
 

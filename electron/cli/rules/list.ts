@@ -1,16 +1,20 @@
 /** `sluice rules list CLUSTER`: rules of a service on every server, with their owner. */
+import type { Command } from 'commander'
 import type { ServiceName } from '#core/api/rule-edits.ts'
+import { formatFailure } from '#core/base/result.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { DEFAULT_RULE, writtenRules } from '#core/control/server-rules.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { SERVICES } from '../../base/service.ts'
 import { covers, readTimers, type FoundTimer } from '../../enforce/expiry.ts'
-import type { EnforcementStore } from '../../enforce/store.ts'
-import type { OwnRule } from '../../enforce/store-rules.ts'
+import { EnforcementStore } from '../../enforce/store.ts'
+import type { ManagedRule } from '../../enforce/store-rules.ts'
 import { presentServers } from '../../host/rules/servers.ts'
-import type { OpenCluster } from '../live.ts'
-import { plain } from '../output.ts'
+import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
+import { EXIT, jsonText, line, must, plain } from '../output.ts'
 import type { RuleService } from '../../host/rules/rule-service.ts'
+import { flagsOf } from '../clusters-flags.ts'
+import { commandRules, openStore } from './command-rules.ts'
 
 const ANSWER_MS = 10_000
 
@@ -43,25 +47,29 @@ interface ListedNode {
   readonly rules: readonly ListedRule[]
 }
 
-const ownerOf = (name: string, own: OwnRule | undefined): Owner =>
-  own ? 'sluice' : isControllerRule(name) ? 'controller' : name === DEFAULT_RULE ? 'built-in' : 'other'
+const ownerOf = (name: string, managed: ManagedRule | undefined): Owner =>
+  managed ? 'sluice' : isControllerRule(name) ? 'controller' : name === DEFAULT_RULE ? 'built-in' : 'other'
 
 const policy = (arg: string | undefined): string | null => (arg === undefined ? null : `tbf ${arg}`.trim())
 
 /** Seconds until the first timer on the server stops the rule, of any console; undefined if no timer is known. */
-function leftOf(timers: readonly FoundTimer[] = [], service: ServiceName, r: RuleLine): number | undefined {
+function remainingOf(timers: readonly FoundTimer[] = [], service: ServiceName, r: RuleLine): number | undefined {
   const stop = { parameter: SERVICES[service].rules, queue: r.queue, name: r.name }
-  const left = timers.filter((t) => covers(t, [stop])).flatMap((t) => t.leftS ?? [])
-  return left.length === 0 ? undefined : Math.min(...left)
+  const remaining = timers.filter((t) => covers(t, [stop])).flatMap((t) => t.leftS ?? [])
+  return remaining.length === 0 ? undefined : Math.min(...remaining)
 }
 
-function expiryOf(own: OwnRule | undefined, leftS: number | undefined, nowMs: number): { expires?: string } {
-  const atMs = own?.expiresMs ?? (leftS === undefined ? undefined : nowMs + leftS * 1000)
+function expiryOf(
+  managed: ManagedRule | undefined,
+  remainingS: number | undefined,
+  nowMs: number,
+): { expires?: string } {
+  const atMs = managed?.expiresMs ?? (remainingS === undefined ? undefined : nowMs + remainingS * 1000)
   return atMs === undefined ? {} : { expires: new Date(atMs).toISOString() }
 }
 
 /** Timers of Sluice on the servers of a service, of any console; none for a server that does not list them. */
-export async function timersOf(
+async function timersOf(
   { source: { monitor } }: OpenCluster,
   service: ServiceName,
 ): Promise<Map<string, FoundTimer[]>> {
@@ -75,7 +83,7 @@ export async function timersOf(
   return new Map(found)
 }
 
-export function listedNodes(
+function listedNodes(
   { name, source }: OpenCluster,
   ruleService: RuleService,
   store: EnforcementStore,
@@ -89,7 +97,7 @@ export function listedNodes(
       const head = `${r.queue} ${r.cpt}`
       const rank = ranks.get(head) ?? 0
       ranks.set(head, rank + 1)
-      const own = store.rules.find({ cluster: name, host: server.server, service, queue: r.queue, name: r.name })
+      const managed = store.rules.find({ cluster: name, host: server.server, service, queue: r.queue, name: r.name })
       return {
         queue: r.queue,
         cpt: r.cpt,
@@ -98,9 +106,9 @@ export function listedNodes(
         match: r.conditions,
         rate: r.rate,
         classes: r.ref,
-        owner: ownerOf(r.name, own),
-        ...(own ? { reason: own.reason, by: own.owner, change: own.change } : {}),
-        ...expiryOf(own, leftOf(timers.get(server.server), service, r), monitor.nowMs()),
+        owner: ownerOf(r.name, managed),
+        ...(managed ? { reason: managed.reason, by: managed.owner, change: managed.change } : {}),
+        ...expiryOf(managed, remainingOf(timers.get(server.server), service, r), monitor.nowMs()),
       }
     })
     const version = monitor.reading(server.server)?.version?.text ?? ''
@@ -109,7 +117,7 @@ export function listedNodes(
 }
 
 /** Formats a table; CPTs with identical lists are merged. */
-export function listTable(nodes: readonly ListedNode[]): string {
+function listTable(nodes: readonly ListedNode[]): string {
   return nodes
     .flatMap(({ host, version, policy: { reg, hp }, rules }) => {
       const head = `${host}  Lustre ${plain(version)}  reg: ${reg ?? 'no TBF'}  hp: ${hp ?? 'no TBF'}`
@@ -128,4 +136,30 @@ export function listTable(nodes: readonly ListedNode[]): string {
       return [head, ...rows, ...(isUneven ? ['  (CPTs differ; --json has all)'] : [])]
     })
     .join('\n')
+}
+
+interface ListOptions {
+  readonly json?: true
+  readonly service: ServiceName
+}
+
+/** Prints the rules; exits with 5 if some servers did not answer. */
+export async function list(name: string, { json, service }: ListOptions, command: Command): Promise<void> {
+  const flags = flagsOf(command)
+  const openedStore = openStore(flags)
+  // Rules can still be listed; only their owners are unknown.
+  if (!openedStore.ok) process.stderr.write(`sluice: ${plain(formatFailure(openedStore.error))}\n`)
+  const store = openedStore.ok ? openedStore.value : must(EnforcementStore.open(':memory:', Date.now()))
+  const opened = await openCluster(name, flags, { reconnects: false })
+  if (!opened.ok) return stopOpening(opened.error, json)
+  const cluster = opened.value
+  const timers = await timersOf(cluster, service)
+  const nodes = listedNodes(cluster, commandRules(cluster, store), store, service, timers)
+  const servers = new Set(cluster.source.monitor.serversOf(service))
+  const missing = cluster.missing().filter((m) => !servers.has(m.host) || !nodes.some((n) => n.host === m.host))
+  if (json) line(jsonText({ cluster: cluster.name, service, nodes, ...(missing.length > 0 ? { missing } : {}) }))
+  else line(listTable(nodes))
+  process.exitCode = missing.length > 0 ? EXIT.partial : EXIT.done
+  await cluster.close()
+  store.close()
 }

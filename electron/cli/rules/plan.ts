@@ -52,8 +52,13 @@ const queuesOf = (servers: readonly ServerRules[], name: string): Queue[] =>
 const refused = (code: string, why: string, next: string): Result<never> =>
   fail({ code, what: 'Nothing was planned', why, unaffected: 'Nothing was sent.', next })
 
-/** True if the rule exists and an operator started it from this data folder on every server that has it. */
-function isOwn(ruleService: RuleService, service: ServiceName, servers: readonly ServerRules[], name: string): boolean {
+/** True if an operator started the rule from this data folder on every server and queue that has it; also if none has it. */
+function isManaged(
+  ruleService: RuleService,
+  service: ServiceName,
+  servers: readonly ServerRules[],
+  name: string,
+): boolean {
   return servers.every(({ server, rules }) =>
     rules.every(
       (r) => r.name !== name || ruleService.rules.find({ service, host: server, queue: r.queue, name }) !== undefined,
@@ -102,7 +107,7 @@ function stageDesired(
   const there: { name: string; queue: Queue }[] = []
   for (const name of [...removed, ...desired.map((r) => r.name)]) {
     const queues = queuesOf(servers, name)
-    if (queues.length > 0 && !isOwn(ruleService, service, servers, name)) {
+    if (queues.length > 0 && !isManaged(ruleService, service, servers, name)) {
       const at = desired.find((r) => r.name === name)?.line ?? 0
       const why = `line ${at}: a rule called ${name} exists, and was not started from here`
       return refused('FOREIGN_RULE', why, 'Give the rule another name.')
@@ -232,7 +237,7 @@ export async function plan(name: string, options: PlanOptions, command: Command)
   const read = readDesired(options.desired)
   if (!read.ok) return stopJson(read.error, json, EXIT.usage)
   const store = must(openStore(flags))
-  const opened = await openCluster(name, flags, { comesBack: false })
+  const opened = await openCluster(name, flags, { reconnects: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
   const ruleService = commandRules(cluster, store)

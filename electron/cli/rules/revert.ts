@@ -23,28 +23,28 @@ export interface RevertOptions {
 const refused = (code: string, why: string, next: string): Result<never> =>
   fail({ code, what: 'The change was not reverted', why, unaffected: 'Nothing was sent.', next })
 
-interface KeptChange {
+interface StoredChange {
   readonly cluster: string
   readonly past: PastChange
 }
 
-function keptChange(store: EnforcementStore, id: string): Result<KeptChange> {
-  const kept = store.changes.find(id)
-  const past = kept && pastOf(id, kept.atMs, kept.state, kept.document)
-  if (!kept) return refused('NO_SUCH_CHANGE', `there is no change ${id}`, 'sluice rules list shows changes in force.')
+function storedChange(store: EnforcementStore, id: string): Result<StoredChange> {
+  const stored = store.changes.find(id)
+  const past = stored && pastOf(id, stored.atMs, stored.state, stored.document)
+  if (!stored) return refused('NO_SUCH_CHANGE', `there is no change ${id}`, 'sluice rules list shows changes in force.')
   if (!past)
     return refused(
       'CHANGE_UNREADABLE',
       'it is from another release of Sluice',
       'sluice rules clean removes all rules managed by Sluice.',
     )
-  return ok({ cluster: kept.cluster, past })
+  return ok({ cluster: stored.cluster, past })
 }
 
-async function takeBack(
+async function revertChange(
   cluster: OpenCluster,
   store: EnforcementStore,
-  { past }: KeptChange,
+  { past }: StoredChange,
   o: RevertOptions,
 ): Promise<Result<Sent>> {
   const { service } = past
@@ -53,7 +53,7 @@ async function takeBack(
   if (!staged.ok) return staged
   const unlocked = unlockFor(cluster)
   if (!unlocked.ok) return unlocked
-  return sendStaged(cluster, ruleService, store, { service, planId: `undo of ${past.id}`, canaryS: o.canary })
+  return sendStaged(cluster, ruleService, store, { service, planId: `revert of ${past.id}`, canaryS: o.canary })
 }
 
 /** Stages the edits that restore the rules. */
@@ -66,7 +66,7 @@ function stageBack(
   const edits = undoEdits(done, nowMs)
   if (done.size === 0) return refused('NOTHING_DONE', 'it was not applied on any server', 'There is nothing to do.')
   for (const { edit, hosts, expiresS } of edits) {
-    const terms = { expiresS, reason: `undo of ${title}`, laptopBound: o.yesLaptopBound === true }
+    const terms = { expiresS, reason: `revert of ${title}`, laptopBound: o.yesLaptopBound === true }
     const id = randomBytes(3).toString('hex')
     const head = { id, service, edit, form: formOfEdit(edit), terms, stagedMs: nowMs }
     ruleService.staged.put({ ...head, hosts, undoes, tries: 0, doneOn: [] })
@@ -80,18 +80,22 @@ export async function revert(id: string, options: RevertOptions, command: Comman
   const { json } = options
   const flags = flagsOf(command)
   const store = must(openStore(flags))
-  const kept = keptChange(store, id)
-  if (!kept.ok) return stopJson(kept.error, json, EXIT.usage)
-  const change = kept.value
+  const stored = storedChange(store, id)
+  if (!stored.ok) return stopJson(stored.error, json, EXIT.usage)
+  const change = stored.value
   const state = store.changes.find(id)?.state ?? ''
-  const opened = await openCluster(change.cluster, flags, { comesBack: false })
+  const opened = await openCluster(change.cluster, flags, { reconnects: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
-  const isMine = state !== 'undone' && store.changes.turn(id, state, 'undoing')
-  const taken = refused('CHANGE_TAKEN', `its state is ${store.changes.find(id)?.state ?? 'gone'}`, 'Check the rules.')
-  const sent = isMine ? await takeBack(cluster, store, change, options) : taken
+  const isClaimed = state !== 'undone' && store.changes.transition(id, state, 'undoing')
+  const found = store.changes.find(id)?.state ?? 'gone'
+  const taken =
+    found === 'undone'
+      ? refused('CHANGE_TAKEN', 'it was already reverted', 'There is nothing to do.')
+      : refused('CHANGE_TAKEN', `its state is ${found}`, 'Check the rules.')
+  const sent = isClaimed ? await revertChange(cluster, store, change, options) : taken
   const isDone = sent.ok && sent.value.code === EXIT.done
-  if (isMine) store.changes.turn(id, 'undoing', isDone ? 'undone' : state)
+  if (isClaimed) store.changes.transition(id, 'undoing', isDone ? 'undone' : state)
   if (sent.ok) await sent.value.end(json)
   const isMissing = !sent.ok && sent.error.code === 'SERVER_MISSING'
   const code = isMissing ? codeOfMissing(cluster) : sent.ok ? EXIT.failed : exitOf(sent.error)

@@ -3,13 +3,13 @@ import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { lockCommits } from '../../enforce/commit-lock.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
-import { otherConsoles, othersText } from '../../host/sources/other-consoles.ts'
+import { otherConsoles, otherConsolesText } from '../../host/sources/other-consoles.ts'
 import { changeDocumentOf, SENDING } from '../../host/rules/change-record.ts'
 import { endOfChange, type ChangeEnd, type PastChange } from '../../host/rules/past-change.ts'
 import type { RuleService } from '../../host/rules/rule-service.ts'
 import type { OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from '../output.ts'
-import { ChangeRecorder } from './own-rules.ts'
+import { ChangeRecorder } from './managed-rules.ts'
 
 export interface Sent {
   readonly code: ExitCode
@@ -83,10 +83,10 @@ export async function sendStaged(
 ): Promise<Result<Sent>> {
   const locked = lockCommits(store, cluster.name)
   if (!locked.ok) return locked
-  const others = await otherConsoles(cluster.source)
-  if (others.length > 0) {
+  const consoles = await otherConsoles(cluster.source)
+  if (consoles.length > 0) {
     process.stderr.write(
-      `sluice: a controller of another console is running on the cluster: ${plain(othersText(others))}\n`,
+      `sluice: a controller of another console is running on the cluster: ${plain(otherConsolesText(consoles))}\n`,
     )
   }
   const plan = ruleService.plan(service)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { askBatch, BATCH_WAYS } from './ask-batch.ts'
+import { queryBatch, BATCH_WAYS } from './query-batch.ts'
 import { parseQstatJson } from './qstat-json.ts'
 import { parseSqueueJson } from './squeue-json.ts'
 import { printed } from '#tests/kits/electron/answers.ts'
@@ -93,27 +93,27 @@ describe('which of them a server has', () => {
   const missing = (program: string) => printed('', `sh: 1: ${program}: not found\n`, 127)
 
   it('is found out once, in their order', async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const read = (command: string) => {
-      asked.push(command)
+      requests.push(command)
       if (!command.startsWith('qstat')) return Promise.resolve(missing(command.split(' ')[0] ?? ''))
       return Promise.resolve(printed(bytes({ Jobs: {} })))
     }
-    const first = await askBatch(read, undefined)
+    const first = await queryBatch(read, undefined)
     if (!first.ok) throw new Error(first.why)
     expect(first.way.name).toBe('qstat')
-    expect(asked).toHaveLength(BATCH_WAYS.length)
-    await askBatch(read, first.way)
-    expect(asked).toHaveLength(BATCH_WAYS.length + 1)
+    expect(requests).toHaveLength(BATCH_WAYS.length)
+    await queryBatch(read, first.way)
+    expect(requests).toHaveLength(BATCH_WAYS.length + 1)
   })
 
   it('is absent, with a reason, if no command answers', async () => {
-    const answer = await askBatch((c) => Promise.resolve(missing(c.split(' ')[0] ?? '')), undefined)
+    const answer = await queryBatch((c) => Promise.resolve(missing(c.split(' ')[0] ?? '')), undefined)
     expect(answer).toMatchObject({ ok: false, why: expect.stringContaining('squeue: not found') as string })
   })
 
   it('exploit: a login banner in place of a queue is no queue', async () => {
     const banner = printed('Authorised use only\nPassword has expired\n')
-    expect(await askBatch(() => Promise.resolve(banner), undefined)).toMatchObject({ ok: false })
+    expect(await queryBatch(() => Promise.resolve(banner), undefined)).toMatchObject({ ok: false })
   })
 })

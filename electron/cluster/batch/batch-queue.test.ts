@@ -83,6 +83,21 @@ describe('the batch system of a live cluster', () => {
     expect(q.batch.unmapped('7')).toEqual({ kind: 'no answer', why: 'timed out' })
   })
 
+  it('is asked in every way again once the known one has been silent for long', async () => {
+    const q = queue()
+    q.state.answer = printed('7|2|ann|chem|RUNNING|n[1-2]|sim\n')
+    await q.at(0)
+    q.state.answer = printed('', 'squeue: error: invalid format', 1)
+    for (let s = 15; s <= 150; s += 15) await q.at(s)
+    expect(q.batch.find('7')).toBeUndefined()
+    q.state.answer = printed(
+      'JobId=8 JobName=x UserId=ann(1) GroupId=ann(1) Account=chem QOS=normal JobState=RUNNING Reason=None ' +
+        'NodeList=n1 BatchHost=n1 NumNodes=1 NumCPUs=1 Command=x\n',
+    )
+    await q.at(165)
+    expect(q.batch.find('8')).toMatchObject({ user: 'ann', nodes: 1 })
+  })
+
   it('off: is not asked, and jobs are unmapped for that reason', async () => {
     const q = queue()
     q.state.answer = printed('7|2|ann|chem|RUNNING|n[1-2]|sim\n')

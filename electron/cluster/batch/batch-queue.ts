@@ -6,7 +6,7 @@ import type { BatchJob } from '#core/batch/batch-job.ts'
 import { batchNumber, jobForm, type JobForm } from '#core/batch/lustre-job.ts'
 import type { ClusterSource, NodeConnection } from '../../base/connection.ts'
 import type { Probes } from '../probes/probes.ts'
-import { askBatch, type BatchWay, firstWay } from './ask-batch.ts'
+import { queryBatch, type BatchWay, firstWay } from './query-batch.ts'
 
 /** Least time between two queries, however many new jobs there are, s: slurmctld answers one at a time. */
 const LEAST_S = 5
@@ -46,8 +46,8 @@ export class BatchQueue {
     const node = this.#node
     if (!node || this.#running) return
     if (!this.#probes.board.takeDue('batch', node.host, atNs)) return
-    const asked = this.#ask(node, atNs)
-    this.#running = asked.finally(() => (this.#running = undefined))
+    const queried = this.#query(node, atNs)
+    this.#running = queried.finally(() => (this.#running = undefined))
     if (this.#source.kind === 'EMULATED') await this.#running
   }
 
@@ -68,6 +68,8 @@ export class BatchQueue {
   /** Ends the queries and forgets the jobs. */
   forget(why: string): void {
     this.#jobs = undefined
+    // The next query tries every way again.
+    this.#way = undefined
     this.#why = why
     this.#hasNews = true
   }
@@ -95,9 +97,9 @@ export class BatchQueue {
       : { kind: 'not in the queue', why: `the queue has no job ${number}` }
   }
 
-  async #ask(node: NodeConnection, atNs: number): Promise<void> {
+  async #query(node: NodeConnection, atNs: number): Promise<void> {
     const read = (command: string) => this.#probes.read('batch', node, command)
-    const answer = await askBatch(read, this.#way ?? firstWay(this.#source.kind))
+    const answer = await queryBatch(read, this.#way ?? firstWay(this.#source.kind))
     const { board } = this.#probes
     if (!board.isOn('batch')) return
     if (answer.ok) {

@@ -27,7 +27,7 @@ const job = z.object({
 
 const answer = z.object({ Jobs: z.record(z.string(), z.unknown()).optional(), pbs_version: z.string().optional() })
 
-/** `node1/0*4+node2/0*4`, each node once; undefined for another form. */
+/** `node1/0*4+node2/0*4`, each node once; empty for another form, and for too many nodes. */
 function hostsOf(text: string): string[] {
   const hosts = new Set<string>()
   for (const part of text.split('+')) {
@@ -57,14 +57,14 @@ export function parseQstatJson(json: string): BatchReading | undefined {
     if (number === undefined || !j.success) continue
     const { data } = j
     const hosts = data.exec_host === undefined ? [] : hostsOf(data.exec_host)
-    const asked = Number(data.Resource_List?.nodect ?? 0)
+    const requestedNodes = Number(data.Resource_List?.nodect ?? 0)
     const account = data.Account_Name ?? (data.project === '_pbs_project_default' ? '' : data.project)
     jobs.push({
       number,
       name: batchName(String(data.Job_Name ?? '')),
       user: batchName(data.Job_Owner.split('@')[0] ?? ''),
       account: batchName(account ?? ''),
-      nodes: asked > 0 ? asked : Math.max(1, hosts.length),
+      nodes: requestedNodes > 0 ? requestedNodes : Math.max(1, hosts.length),
       hosts,
       state: stateOf(data.job_state),
     })

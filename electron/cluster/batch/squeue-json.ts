@@ -35,7 +35,7 @@ const job = z.object({
 
 const answer = z.object({ jobs: z.array(z.unknown()) })
 
-/** Of several states the base state comes first, flags such as COMPLETING after it. */
+/** State of a job: of several, the base state comes first, flags such as COMPLETING after it. */
 const stateOf = (s: z.infer<typeof job>['job_state']): BatchJob['state'] =>
   slurmState((typeof s === 'string' ? s : s?.[0]) ?? '')
 

@@ -23,7 +23,7 @@ import { planRemoval, type Plan } from '#core/control/plan.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Audit } from '../../base/audit.ts'
 import { applyPlan, type Applied } from '../../enforce/executor.ts'
-import { Lease, type LeaseStore, type LeaseState } from '../../enforce/lease.ts'
+import { Lease, type LeaseOptions, type LeaseState, type LeaseStore } from '../../enforce/lease.ts'
 import { stopsInMemory, WritePermit, type StopRecords } from '../../enforce/store-stops.ts'
 import type { NodeReading } from '../read/collector.ts'
 import type { ClusterSource, NodeConnection } from '../../base/connection.ts'
@@ -78,20 +78,20 @@ export const idlePeriod = (host: string, rules: readonly RuleLine[] = [], rulesT
 
 /** Started period of one server. */
 export interface BegunPeriod {
-  /** With the rules as read. */
+  /** The period with the rules as read. */
   readonly period: ServerPeriod
   /** The period once its rules are written and read back; undefined if nothing is written. */
   readonly written: Promise<ServerPeriod> | undefined
 }
 
-const NOTHING_LEFT: UnthrottledJobs = { unmatchable: 0, overCap: 0, exempt: 0, shut: 0 }
+const NONE_UNTHROTTLED: UnthrottledJobs = { unmatchable: 0, overCap: 0, exempt: 0, unplaceable: 0 }
 
 const versionUnknown = (host: string): Failure => ({
   code: 'VERSION_UNKNOWN',
   what: `No rule is written on ${host}`,
-  why: 'its release could not be read, and not every command is safe on every release',
+  why: 'its release is not known, and not every command is safe on every release',
   unaffected: 'Monitoring continues; other servers are controlled.',
-  next: 'Let the login read the parameter version.',
+  next: 'Let the login run lctl get_param version there. A release that Sluice does not know is monitored only.',
 })
 
 const partlySeen = (host: string): Failure => ({
@@ -137,15 +137,15 @@ export class ControlLoop {
   readonly #written = new Set<string>()
   /** Failures that keep rules from being written, by server: a working server must not hide a failing one. */
   readonly #failures = new Map<string, Failure>()
-  readonly #left = new Map<string, UnthrottledJobs>()
+  readonly #unthrottled = new Map<string, UnthrottledJobs>()
   readonly #steps: ControlSteps
   readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
   readonly #permit: WritePermit
   readonly #underWay = new PendingWork()
   /** Rates of Sluice's rules after the last write, by server and name. */
-  readonly #leftAs = new Map<string, ReadonlyMap<string, number>>()
+  readonly #writtenRates = new Map<string, ReadonlyMap<string, number>>()
   /** Reason for leaving enforce automatically; cleared when a mode is chosen. */
-  #leftWhy: Failure | undefined
+  #leaveReason: Failure | undefined
   /** Called when it leaves enforce automatically. */
   onLeave: (why: Failure) => void = () => undefined
 
@@ -167,7 +167,7 @@ export class ControlLoop {
       /** Stops of the cluster by any process; by default only those of this one. */
       readonly stops?: StopRecords | undefined
     },
-    kept?: LedgerStateStore,
+    ledgerStates?: LedgerStateStore,
   ) {
     this.#source = source
     this.#jobIds = start.jobIds
@@ -176,9 +176,9 @@ export class ControlLoop {
     const terms = { controller: start.controller, fences, periodNs: source.periodNs, deadbandPercent: 0 }
     this.#steps = new ControlSteps(terms, start.mode, source.nowNs())
     this.#audit = audit
-    this.controllers = new TargetControllers(source, start.controller, start.options, kept)
+    this.controllers = new TargetControllers(source, start.controller, start.options, ledgerStates)
     for (const n of source.nodes) {
-      const options = { keeper: start.leases, may: this.may }
+      const options: LeaseOptions = { store: start.leases, may: this.may }
       if (n.roles.includes('oss')) this.#leases.set(n.host, new Lease(n, session, audit, options))
     }
   }
@@ -193,7 +193,7 @@ export class ControlLoop {
 
   /** Failures that keep rules from being written, at most one per server; and records that could not be restored. */
   get failures(): readonly Failure[] {
-    return [...(this.#leftWhy ? [this.#leftWhy] : []), ...this.#failures.values(), ...this.controllers.failures]
+    return [...(this.#leaveReason ? [this.#leaveReason] : []), ...this.#failures.values(), ...this.controllers.failures]
   }
 
   /** Failure that keeps rules from being written on a server. */
@@ -202,8 +202,8 @@ export class ControlLoop {
   }
 
   /** Reason for leaving enforce automatically; undefined if the mode was chosen. */
-  get leftWhy(): Failure | undefined {
-    return this.#leftWhy
+  get leaveReason(): Failure | undefined {
+    return this.#leaveReason
   }
 
   /** Servers with a pending command. */
@@ -227,14 +227,14 @@ export class ControlLoop {
       if (refused) return refused.why ?? refused.what
       return undefined
     }
-    return this.#leftWhy?.why ?? `the mode is ${this.mode}`
+    return this.#leaveReason?.why ?? `the mode is ${this.mode}`
   }
 
   /** Leaves enforce automatically: its rules are removed. */
   leave(why: Failure): void {
     if (this.mode !== 'enforce') return
     this.setMode('observe')
-    this.#leftWhy = why
+    this.#leaveReason = why
     this.onLeave(why)
   }
 
@@ -247,14 +247,14 @@ export class ControlLoop {
   }
 
   /** Unthrottled jobs, which got no rule although the controller wants one, on the server with most of them. */
-  get left(): UnthrottledJobs {
-    let out = NOTHING_LEFT
-    for (const l of this.#left.values()) {
+  get unthrottled(): UnthrottledJobs {
+    let out = NONE_UNTHROTTLED
+    for (const l of this.#unthrottled.values()) {
       out = {
         unmatchable: Math.max(out.unmatchable, l.unmatchable),
         overCap: Math.max(out.overCap, l.overCap),
         exempt: Math.max(out.exempt, l.exempt),
-        shut: Math.max(out.shut, l.shut),
+        unplaceable: Math.max(out.unplaceable, l.unplaceable),
       }
     }
     return out
@@ -266,17 +266,17 @@ export class ControlLoop {
   }
 
   /** Time for which plans are still only shown although the mode is enforce, ns. */
-  get shadowLeftNs(): number {
-    return this.#steps.shadowLeftNs(this.#source.nowNs())
+  get shadowRemainingNs(): number {
+    return this.#steps.shadowRemainingNs(this.#source.nowNs())
   }
 
   setMode(mode: Mode): void {
     this.#steps.setMode(mode, this.#source.nowNs())
     if (mode === 'enforce') this.#permit.renew()
-    this.#leftWhy = undefined
-    this.#leftAs.clear()
+    this.#leaveReason = undefined
+    this.#writtenRates.clear()
     this.#failures.clear()
-    this.#left.clear()
+    this.#unthrottled.clear()
   }
 
   /** Switches the controller; records of the old one are dropped. */
@@ -314,12 +314,12 @@ export class ControlLoop {
       hold: () => this.#hold(reading.targets, nowNs),
     }
     const step = this.#steps.take(seen, deciding, nowNs)
-    if (step.sight === 'act' && this.mode !== 'observe') this.#left.set(host, step.left)
+    if (step.sight === 'act' && this.mode !== 'observe') this.#unthrottled.set(host, step.unthrottled)
     const asRead = this.#period(host, step.decisions, reading)
     const decided = performance.now()
     const period = { ...asRead, allocateMs: decided - began }
-    const standing = { isWritten: this.#written.has(host), isCovered: this.#leases.get(host)?.isOpen === true }
-    const action = this.#steps.actionOf(step, standing, nowNs)
+    const session = { isWritten: this.#written.has(host), isCovered: this.#leases.get(host)?.isOpen === true }
+    const action = this.#steps.actionOf(step, session, nowNs)
     const work = this.#carryOut(action, step, { node, reading, asRead, nowNs })
     if (!work) return { period, written: undefined }
     const written = work.then((after) => ({
@@ -421,8 +421,8 @@ export class ControlLoop {
    */
   async #announce(step: ServerStep, { node, reading, asRead, nowNs }: WorkedOn): Promise<ServerPeriod> {
     if (!reading.version) return asRead
-    const ours = reading.rules.filter((r) => isControllerRule(r.name)).map((r) => r.name)
-    const names = [...ours, ...step.rules.map((r) => r.name)]
+    const controllerRules = reading.rules.filter((r) => isControllerRule(r.name)).map((r) => r.name)
+    const names = [...controllerRules, ...step.rules.map((r) => r.name)]
     const covered = await this.#leases.get(node.host)?.cover(names, nowNs, this.#nowMs())
     if (covered && !covered.ok) this.#notCovered(node.host, covered)
     return asRead
@@ -434,18 +434,18 @@ export class ControlLoop {
       this.#failures.set(node.host, versionUnknown(node.host))
       return asRead
     }
-    const ours = reading.rules.filter((r) => isControllerRule(r.name)).map((r) => r.name)
+    const controllerRules = reading.rules.filter((r) => isControllerRule(r.name)).map((r) => r.name)
     const next = [...plan.expected.keys()]
     const isChanged = this.#isChanged(node.host, reading.rules)
-    const seen = { there: ours, next, isChanged }
-    const covered = await this.#leases.get(node.host)?.cover([...ours, ...next], nowNs, this.#nowMs(), seen)
+    const seen = { there: controllerRules, next, isChanged }
+    const covered = await this.#leases.get(node.host)?.cover([...controllerRules, ...next], nowNs, this.#nowMs(), seen)
     if (covered && !covered.ok) {
       this.#notCovered(node.host, covered)
       return asRead
     }
     this.#written.add(node.host)
     const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead, nowNs)
-    this.#leftAs.set(node.host, ratesOf(after.rules))
+    this.#writtenRates.set(node.host, ratesOf(after.rules))
     // Enforce was left meanwhile: unsent commands are no failure.
     if (this.mode === 'enforce') this.#judge(node.host, plan, nowNs)
     return after
@@ -453,8 +453,8 @@ export class ControlLoop {
 
   /** True if rules of Sluice have other rates than after the last write, or new ones exist. */
   #isChanged(host: string, present: readonly RuleLine[]): boolean {
-    const left = this.#leftAs.get(host)
-    return left !== undefined && [...ratesOf(present)].some(([name, rate]) => left.get(name) !== rate)
+    const lastRates = this.#writtenRates.get(host)
+    return lastRates !== undefined && [...ratesOf(present)].some(([name, rate]) => lastRates.get(name) !== rate)
   }
 
   #notCovered(host: string, { error }: Extract<Result<LeaseState | undefined>, { ok: false }>): void {
@@ -490,13 +490,13 @@ export class ControlLoop {
   async #withdraw({ node, reading, asRead }: WorkedOn): Promise<ServerPeriod> {
     const lease = this.#leases.get(node.host)
     const isAny = planRemoval(node.host, reading.rules).commands.length > 0
-    const others = new Set((isAny ? await lease?.takenOver() : undefined)?.map((s) => s.name))
+    const takenOver = new Set((isAny ? await lease?.takenOver() : undefined)?.map((s) => s.name))
     const plan = planRemoval(
       node.host,
-      reading.rules.filter((r) => !others.has(r.name)),
+      reading.rules.filter((r) => !takenOver.has(r.name)),
     )
     const after = plan.commands.length > 0 ? await this.#enforce(node, plan, asRead) : asRead
-    if (after.rules.some((r) => isControllerRule(r.name) && !others.has(r.name))) return after
+    if (after.rules.some((r) => isControllerRule(r.name) && !takenOver.has(r.name))) return after
     await lease?.end(this.#nowMs())
     this.#written.delete(node.host)
     this.#failures.delete(node.host)
@@ -506,8 +506,8 @@ export class ControlLoop {
   #show(plan: Plan): void {
     if (plan.commands.length === 0) return
     const atMs = this.#nowMs()
-    const leftS = Math.ceil(this.shadowLeftNs / NS_PER_S)
-    const detail = leftS > 0 ? `shown first, written in ${leftS} s` : 'advise: not written'
+    const remainingS = Math.ceil(this.shadowRemainingNs / NS_PER_S)
+    const detail = remainingS > 0 ? `shown first, written in ${remainingS} s` : 'advise: not written'
     this.#outcomes.set(plan.server, { plan, atMs, state: 'shown', detail })
   }
 

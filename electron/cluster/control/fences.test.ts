@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { LIVE_FENCES, MODEL_FENCES } from '#core/control/fences.ts'
 import { emulatedCluster, twoJobs } from '../../../tests/node/emulated-cluster.ts'
-import { asOtherUser, standing } from '../../../tests/node/rule-service.ts'
+import { asOtherUser, activeRules } from '../../../tests/node/rule-service.ts'
 import { Watchdog } from '#core/control/watchdog.ts'
 import { edited, printed } from '#tests/kits/electron/answers.ts'
 
-const ours = (list: readonly string[]): string[] => list.filter((l) => /^(?:ab|st)_/.test(l))
+const managed = (list: readonly string[]): string[] => list.filter((l) => /^(?:ab|st)_/.test(l))
 
 describe('a controller in enforce', () => {
   it('is shown before it writes, and not again once it was', async () => {
@@ -15,13 +15,13 @@ describe('a controller in enforce', () => {
     expect(c.writes()).toEqual([])
     expect(c.monitor.loop.outcome('oss01')).toMatchObject({ state: 'shown', detail: 'shown first, written in 1 s' })
     await c.run(4)
-    expect(ours(standing(c)).length).toBeGreaterThan(0)
+    expect(managed(activeRules(c)).length).toBeGreaterThan(0)
     c.monitor.setMode('advise')
     await c.run(8)
-    expect(ours(standing(c))).toEqual([])
+    expect(managed(activeRules(c))).toEqual([])
     c.monitor.setMode('enforce')
     await c.run(8.5)
-    expect(ours(standing(c)).length).toBeGreaterThan(0)
+    expect(managed(activeRules(c)).length).toBeGreaterThan(0)
   })
 
   it('of a real cluster never goes below the floor, nor down by more than half at once', async () => {
@@ -60,7 +60,7 @@ describe('a controller in enforce', () => {
     for (const h of ['oss01', 'oss02']) asOtherUser(c, h, 'start cap jobid={1.*} rate=7')
     let least = Infinity
     await c.run(12, () => {
-      const list = standing(c)
+      const list = activeRules(c)
       least = Math.min(
         least,
         list.findIndex((l) => l.startsWith('cap ')),
@@ -68,7 +68,7 @@ describe('a controller in enforce', () => {
     })
     // No rule of Sluice ever preceded it.
     expect(least).toBe(0)
-    expect(standing(c)[0]).toBe('cap jobid={1.*} 7')
+    expect(activeRules(c)[0]).toBe('cap jobid={1.*} 7')
   })
 
   it('writes nothing on a server whose release cannot be read', async () => {
@@ -103,7 +103,7 @@ describe('a controller in enforce', () => {
       }),
     })
     await c.run(4)
-    expect(ours(standing(c)).length).toBeGreaterThan(0)
+    expect(managed(activeRules(c)).length).toBeGreaterThan(0)
     const before = c.writes().length
     isPartial = true
     await c.run(5.5)
@@ -114,9 +114,9 @@ describe('a controller in enforce', () => {
         .filter((w) => w.host === 'oss01'),
     ).toEqual([])
     await c.run(8)
-    expect(ours(standing(c))).toEqual([])
+    expect(managed(activeRules(c))).toEqual([])
     expect(c.monitor.failures.map((f) => f.code)).toContain('OBSERVATION_PARTIAL')
-    expect(ours(standing(c, 'oss02')).length).toBeGreaterThan(0)
+    expect(managed(activeRules(c, 'oss02')).length).toBeGreaterThan(0)
   })
 })
 

@@ -16,7 +16,7 @@ interface Envelope {
   readonly state: AdapTbfState
 }
 
-export interface KeptState {
+export interface StoredState {
   readonly state: AdapTbfState
   readonly savedMs: number
 }
@@ -35,7 +35,7 @@ export class LedgerStateStore {
   }
 
   /** Stored state of a target, with times converted to the source's current clock; undefined if there is none. */
-  load(target: string): Result<KeptState | undefined> {
+  load(target: string): Result<StoredState | undefined> {
     const row = this.isOn ? this.#history.controllerState(this.#source.cluster, target) : undefined
     if (!row) return ok(undefined)
     const envelope = parse(row.state)

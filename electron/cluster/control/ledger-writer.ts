@@ -12,7 +12,7 @@ import type { TargetControllers } from './target-controllers.ts'
 export class LedgerWriter {
   readonly #history: History
   readonly #controllers: TargetControllers
-  readonly #kept: LedgerStateStore
+  readonly #store: LedgerStateStore
   readonly #facts: (jobId: string) => JobFacts
   /** Moves of seconds not yet written: merged by second, pair and kind. */
   #moves = new Map<string, { -readonly [K in keyof MoveRecord]: MoveRecord[K] }>()
@@ -23,12 +23,12 @@ export class LedgerWriter {
   constructor(
     history: History,
     controllers: TargetControllers,
-    kept: LedgerStateStore,
+    store: LedgerStateStore,
     facts: (jobId: string) => JobFacts,
   ) {
     this.#history = history
     this.#controllers = controllers
-    this.#kept = kept
+    this.#store = store
     this.#facts = facts
   }
 
@@ -61,7 +61,7 @@ export class LedgerWriter {
     this.#moves = new Map()
     if (!this.#hasDecided) return
     this.#hasDecided = false
-    if (this.#kept.isOn) this.#kept.keep(this.#atNs, this.#controllers.save())
+    if (this.#store.isOn) this.#store.keep(this.#atNs, this.#controllers.save())
   }
 
   #enter(second: number, target: string, node: string, moves: readonly PairMove[]): void {

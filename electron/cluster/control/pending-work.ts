@@ -29,10 +29,10 @@ export class PendingWork {
   async over(ms: number): Promise<ReadonlySet<string>> {
     const untilMs = performance.now() + ms
     for (;;) {
-      const leftMs = untilMs - performance.now()
+      const remainingMs = untilMs - performance.now()
       const all = [...this.#work.values()].flatMap((w) => [...w])
-      if (all.length === 0 || leftMs <= 0) return this.hosts
-      await endsWithin(Promise.allSettled(all), leftMs)
+      if (all.length === 0 || remainingMs <= 0) return this.hosts
+      await endsWithin(Promise.allSettled(all), remainingMs)
     }
   }
 }

@@ -110,7 +110,7 @@ function sharesOf(
 /**
  * Sums one sample.
  *
- * @param readings  of the servers that answered.
+ * @param readings  readings of the servers that answered.
  * @param periods   results of the control loop for them, in the same order.
  * @param held      decisions held for servers that did not answer: their records are unchanged.
  * @param isKnown   true for a job that is still in memory: a forgotten one with an even record is left out.

@@ -91,7 +91,7 @@ const FROM_JOB_STATS: ReadonlySet<string> = new Set(measuresOf({ backlog: false,
 
 export class TargetControllers {
   readonly #source: ClusterSource
-  readonly #kept: LedgerStateStore | undefined
+  readonly #stateStore: LedgerStateStore | undefined
   readonly #targets = new Map<string, OneTarget>()
   /** Targets whose stored state could not be used. */
   readonly #failures = new Map<string, Failure>()
@@ -101,11 +101,11 @@ export class TargetControllers {
   /** The stored state belongs to the controller that the console started with. */
   #mayRestore = true
 
-  constructor(source: ClusterSource, name: ControllerName, options: LoopOptions, kept?: LedgerStateStore) {
+  constructor(source: ClusterSource, name: ControllerName, options: LoopOptions, stateStore?: LedgerStateStore) {
     this.#source = source
     this.#name = name
     this.#options = options
-    this.#kept = kept
+    this.#stateStore = stateStore
   }
 
   get name(): ControllerName {
@@ -126,7 +126,7 @@ export class TargetControllers {
     this.#targets.clear()
     this.#failures.clear()
     this.#mayRestore = false
-    this.#kept?.forget()
+    this.#stateStore?.forget()
   }
 
   /** Applies other settings, already checked; records and debts are kept. */
@@ -247,10 +247,10 @@ export class TargetControllers {
   #make(target: string): Pick<OneTarget, 'controller' | 'ruled'> {
     const controller = makeController(this.#name, this.#controllerOptions())
     if (!(controller instanceof AdapTbfController)) return { controller, ruled: [] }
-    const kept = this.#mayRestore ? this.#kept?.load(target) : undefined
-    if (kept && !kept.ok) this.#failures.set(target, { ...kept.error, what: `${kept.error.what} (${target})` })
-    if (!kept?.ok || !kept.value) return { controller, ruled: [] }
-    const { state, savedMs } = kept.value
+    const stored = this.#mayRestore ? this.#stateStore?.load(target) : undefined
+    if (stored && !stored.ok) this.#failures.set(target, { ...stored.error, what: `${stored.error.what} (${target})` })
+    if (!stored?.ok || !stored.value) return { controller, ruled: [] }
+    const { state, savedMs } = stored.value
     const jobs = state.allocator.jobs.filter((j) => j.record !== 0).map((j) => j.id)
     this.#restored.push({ target, savedMs, jobs })
     return { controller: this.#adopt(target, state), ruled: state.last.allocations.map((a) => a.jobId) }

@@ -3,8 +3,8 @@ import type { Failure } from '#core/base/result.ts'
 import { RULES_MAX } from '#core/control/desired-rule.ts'
 import type { ControlLoop } from './control-loop.ts'
 
-export function unthrottledJobs({ unmatchable, overCap, shut }: ControlLoop['left']): Failure[] {
-  const count = unmatchable + overCap + shut
+export function unthrottledJobs({ unmatchable, overCap, unplaceable }: ControlLoop['unthrottled']): Failure[] {
+  const count = unmatchable + overCap + unplaceable
   if (count === 0) return []
   const why =
     unmatchable > 0
@@ -18,7 +18,7 @@ export function unthrottledJobs({ unmatchable, overCap, shut }: ControlLoop['lef
       what: `${count} ${count === 1 ? 'job is' : 'jobs are'} not limited by any rule`,
       why,
       unaffected: 'All other jobs are controlled.',
-      next: 'Limit them by uid or nid on the server, or ask their owners for plain job names.',
+      next: `Limit them by uid or nid on the server${unmatchable > 0 ? ', or ask their owners for plain job names' : ''}.`,
     },
   ]
 }

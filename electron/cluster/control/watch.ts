@@ -4,14 +4,14 @@ import type { ControlLoop, ServerPeriod } from './control-loop.ts'
 import type { EventLog } from '../state/event-log.ts'
 
 /** Time between two summaries of a controller, ms on the source's clock. */
-const SUMMARY_MS = 10_000
+const SUMMARY_MS = 60_000
 
 export class Watch {
   readonly #events: EventLog
   #summary = { atMs: 0, lent: 0, borrowers: new Map<string, number>() }
   readonly #failed = new Map<string, string>()
   /** Failure of writing rules on a server, as last reported. */
-  readonly #kept = new Map<string, string>()
+  readonly #reported = new Map<string, string>()
   /**
    * Reason why the last period of a target was not evaluated, other than that it was not observed, which is reported
    * elsewhere.
@@ -56,7 +56,7 @@ export class Watch {
     const [borrower, tokens] = [...s.borrowers].sort((a, b) => b[1] - a[1])[0] ?? []
     const written = loop.mode === 'enforce' ? '' : ', none written (advise)'
     if (borrower !== undefined && loop.mode !== 'observe') {
-      const text = `${s.lent} tokens changed hands in 10 s${written}; largest borrower ${borrower}, ${tokens} tokens`
+      const text = `${s.lent} tokens reallocated between jobs in 1 min${written}; largest borrower ${borrower}, ${tokens} tokens`
       const targets = periods.reduce((n, p) => n + p.decisions.length, 0)
       const where = `${targets} targets`
       this.#events.add({
@@ -74,13 +74,13 @@ export class Watch {
   #plans(atMs: number, periods: readonly ServerPeriod[], loop: ControlLoop): void {
     for (const { host } of periods) {
       // Failures of plans are reported below.
-      const kept = loop.failureOf(host)
-      const code = kept && kept.code !== 'RULES_NOT_APPLIED' ? kept.code : ''
-      if (kept && code !== '' && code !== this.#kept.get(host)) {
-        const text = `${kept.what}: ${kept.why ?? ''}`
+      const failure = loop.failureOf(host)
+      const code = failure && failure.code !== 'RULES_NOT_APPLIED' ? failure.code : ''
+      if (failure && code !== '' && code !== this.#reported.get(host)) {
+        const text = `${failure.what}: ${failure.why ?? ''}`
         this.#events.add({ atMs, kind: 'change', level: 'bad', subject: 'Rule', text, where: host })
       }
-      this.#kept.set(host, code)
+      this.#reported.set(host, code)
       const o = loop.outcome(host)
       const problem = o && (o.state === 'failed' || o.state === 'unknown') ? `${o.state}: ${o.detail}` : ''
       if (problem !== '' && problem !== this.#failed.get(host)) {

@@ -48,7 +48,7 @@ export class Checklist {
    *
    * @param literal  the exact text that is sent.
    */
-  async ask(id: StepId, literal: string): Promise<Result<ExecResult>> {
+  async runStep(id: StepId, literal: string): Promise<Result<ExecResult>> {
     const step = this.#steps.find((s) => s.id === id) as CheckStep
     this.#set(id, { state: 'now', command: step.command === '' ? literal : `${step.command}\n${literal}` })
     const began = performance.now()
@@ -73,7 +73,7 @@ export class Checklist {
   }
 }
 
-/** Message of a command, for people: the last line of stderr, else of stdout, else its exit code. */
+/** Message of a command for display: the last line of stderr, else of stdout, else its exit code. */
 export function messageOf(r: ExecResult): string {
   const last = (text: string): string => plainLine(text.trim().split('\n').at(-1) ?? '')
   return last(r.stderr) || last(r.stdout) || `it exited with ${r.code}`

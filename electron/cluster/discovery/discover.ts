@@ -19,14 +19,14 @@ import {
   isSudoRefusal,
   lctlPath,
   readVersion,
-  type Ask,
+  type RunStep,
   type Ended,
   type VersionFound,
 } from './find-lustre.ts'
 import { sudoersToRead } from './readings.ts'
 import { LCTL_PATH, noScope, type SudoScope, ROOT_SCOPE } from '../remote/sudo-scope.ts'
 import type { ExecResult, TimerKind } from '../../base/connection.ts'
-import { ASKS_PASSWORD, parseSudoList, scopeOf, scopeOfRefusal } from './sudo-list.ts'
+import { PASSWORD_NEEDED, parseSudoList, scopeOf, scopeOfRefusal } from './sudo-list.ts'
 
 const TIMER_LINE = 'systemctl is-system-running; command -v systemd-run; command -v setsid; command -v nohup'
 /** States of a systemd that accepts transient units. */
@@ -34,7 +34,7 @@ const RUNS = /^(?:running|degraded|starting|initializing|maintenance)$/m
 
 /** Timer mechanism: systemd if it runs, a detached sh elsewhere, the helper if sudoers allows nothing else. */
 async function findTimers(
-  ask: Ask,
+  runStep: RunStep,
   scope: SudoScope,
 ): Promise<Result<{ timers: TimerKind; end: Ended }, DiscoveryFailure>> {
   if (scope.kind === 'read') {
@@ -43,9 +43,9 @@ async function findTimers(
   if (scope.kind === 'write' && scope.hasHelper) {
     return ok({ timers: 'helper', end: { state: 'ok', detail: `${scope.helper} stops expired rules` } })
   }
-  const asked = await ask('timer', TIMER_LINE)
-  if (!asked.ok) return asked
-  const r = asked.value
+  const answer = await runStep('timer', TIMER_LINE)
+  if (!answer.ok) return answer
+  const r = answer.value
   const has = (program: string): boolean => new RegExp(`^/\\S{0,200}/${program}$`, 'm').test(r.stdout)
   const isAny = scope.kind === 'root' || scope.kind === 'broad'
   if (isAny && RUNS.test(r.stdout) && has('systemd-run')) {
@@ -69,27 +69,27 @@ async function findTimers(
 const SKEW_MS = 2000
 
 async function findClock(
-  ask: Ask,
+  runStep: RunStep,
   nowMs: () => number,
 ): Promise<Result<Pick<NodeFacts, 'clockSkewMs'> & { end: Ended }, DiscoveryFailure>> {
   const before = nowMs()
-  const asked = await ask('clock', 'date +%s.%N')
+  const answer = await runStep('clock', 'date +%s.%N')
   const after = nowMs()
-  if (!asked.ok) return asked
-  const r = asked.value
+  if (!answer.ok) return answer
+  const r = answer.value
   // A date without support for %N prints it.
   const [, seconds, fraction] = /^(\d{9,11})\.(\d{9}|%?N)$/m.exec(r.stdout) ?? []
   if (seconds === undefined) {
     return ok({ clockSkewMs: undefined, end: { state: 'watch', detail: `its clock cannot be read: ${messageOf(r)}` } })
   }
-  const isWhole = !/^\d+$/.test(fraction ?? '')
-  const serverMs = Number(seconds) * 1000 + (isWhole ? 500 : Number(fraction) / 1e6)
+  const isWholeSeconds = !/^\d+$/.test(fraction ?? '')
+  const serverMs = Number(seconds) * 1000 + (isWholeSeconds ? 500 : Number(fraction) / 1e6)
   const skew = Math.round(serverMs - (before + after) / 2)
-  const error = Math.round((after - before) / 2) + (isWhole ? 500 : 0)
+  const error = Math.round((after - before) / 2) + (isWholeSeconds ? 500 : 0)
   const size = `${Math.abs(skew) < 10_000 ? `${Math.abs(skew)} ms` : `${Math.round(Math.abs(skew) / 1000)} s`}`
-  const words = `${size} ${skew < 0 ? 'behind' : 'ahead of'} this machine (within ${error} ms)`
-  if (Math.abs(skew) - error < SKEW_MS) return ok({ clockSkewMs: skew, end: { state: 'ok', detail: words } })
-  const detail = `${words}; expiries run on the server's clock, samples carry this machine's`
+  const text = `${size} ${skew < 0 ? 'behind' : 'ahead of'} this machine (within ${error} ms)`
+  if (Math.abs(skew) - error < SKEW_MS) return ok({ clockSkewMs: skew, end: { state: 'ok', detail: text } })
+  const detail = `${text}; expiries run on the server's clock, samples carry this machine's`
   const fix = 'Set both by NTP (chronyc tracking, timedatectl).'
   return ok({ clockSkewMs: skew, end: { state: 'watch', detail, fix } })
 }
@@ -116,15 +116,18 @@ export function parseLogin(text: string): Login | undefined {
 
 /** Reason why a shell did not answer `id`. */
 function shellFault(r: ExecResult): { why: string; next: string } {
-  const said = messageOf(r)
-  if (/not available|nologin|no shell/i.test(said)) {
-    return { why: `the login has no shell: ${said}`, next: 'Give the login /bin/sh, or use another one.' }
+  const message = messageOf(r)
+  if (/not available|nologin|no shell/i.test(message)) {
+    return { why: `the login has no shell: ${message}`, next: 'Give the login /bin/sh, or use another one.' }
   }
-  if (r.code === 127 || /not found|unknown command|illegal command/i.test(said)) {
-    return { why: `its shell does not run programs: ${said}`, next: 'Give the login a POSIX shell (chsh -s /bin/sh).' }
+  if (r.code === 127 || /not found|unknown command|illegal command/i.test(message)) {
+    return {
+      why: `its shell does not run programs: ${message}`,
+      next: 'Give the login a POSIX shell (chsh -s /bin/sh).',
+    }
   }
   const next = 'See what a login runs (ForceCommand, ~/.bashrc), and whether `ssh HOST id -u` prints a number.'
-  return { why: `it answered: ${said}`, next }
+  return { why: `it answered: ${message}`, next }
 }
 
 /**
@@ -132,26 +135,26 @@ function shellFault(r: ExecResult): { why: string; next: string } {
  *
  * @param send  sends a line unchanged.
  */
-async function findScope(send: Ask, login: Login): Promise<Result<SudoScope, DiscoveryFailure>> {
+async function findScope(send: RunStep, login: Login): Promise<Result<SudoScope, DiscoveryFailure>> {
   if (login.uid === 0) return ok(ROOT_SCOPE)
   const list = await send('sudo', 'sudo -n -l')
   if (!list.ok) return list
   const listed = list.value
   if (listed.code === 0) return ok(scopeOf(parseSudoList(listed.stdout)))
   const refused = scopeOfRefusal(listed.stdout, listed.stderr, listed.code)
-  if (refused.text !== ASKS_PASSWORD) return ok(refused)
+  if (refused.text !== PASSWORD_NEEDED) return ok(refused)
   // With listpw=always sudo asks for a password to list, but not necessarily to run.
   const tried = await send('sudo', `sudo -n ${LCTL_PATH} get_param -n version`)
   if (!tried.ok) return tried
   const { code, stdout } = tried.value
   const isRun = code === 0 && parseVersion(stdout.trim().split('\n').at(-1) ?? '') !== undefined
   if (!isRun) return ok(refused)
-  return ok({ ...noScope('sudo runs lctl; it does not list what else (listpw)'), kind: 'read' })
+  return ok({ ...noScope('sudo runs lctl but does not list other rights (listpw)'), kind: 'read' })
 }
 
 export type { Exec } from './checklist.ts'
 
-const NOBODY: Access = { isRoot: false, sudo: noScope('not asked yet'), lctl: LCTL_PATH }
+const NO_ACCESS: Access = { isRoot: false, sudo: noScope('not checked yet'), lctl: LCTL_PATH }
 
 type Found = Result<NodeFacts, DiscoveryFailure>
 
@@ -159,7 +162,7 @@ class Discovery {
   readonly #host: string
   readonly #list: Checklist
   readonly #nowMs: () => number
-  #access = NOBODY
+  #access = NO_ACCESS
   #facts: NodeFacts | undefined
 
   constructor(exec: Exec, host: string, onStep: (steps: readonly CheckStep[]) => void, nowMs: () => number) {
@@ -173,13 +176,13 @@ class Discovery {
   }
 
   /** Sends a line unchanged. */
-  readonly #send: Ask = async (id, literal) => {
-    const ran = await this.#list.ask(id, literal)
+  readonly #send: RunStep = async (id, literal) => {
+    const ran = await this.#list.runStep(id, literal)
     return ran.ok ? ran : this.#unanswered(ran.error)
   }
 
   /** Sends a line as rewritten for the server. */
-  readonly #ask: Ask = async (id, line) => {
+  readonly #runStep: RunStep = async (id, line) => {
     const literal = literalOf(line, this.#access)
     if (literal.ok) return this.#send(id, literal.value)
     this.#list.end(id, 'bad', formatReason(literal.error))
@@ -191,7 +194,7 @@ class Discovery {
     return fail({ ...failure, what: `${this.#host}: ${failure.what}`, facts: this.facts })
   }
 
-  #end(id: Parameters<Ask>[0], { state, detail, fix }: Ended): void {
+  #end(id: Parameters<RunStep>[0], { state, detail, fix }: Ended): void {
     this.#list.end(id, state, detail, fix)
   }
 
@@ -206,7 +209,7 @@ class Discovery {
   }
 
   async run(): Promise<Found> {
-    const who = await this.#ask('sudo', 'id -u; id -un; hostname')
+    const who = await this.#runStep('sudo', 'id -u; id -un; hostname')
     if (!who.ok) return who
     const login = parseLogin(who.value.stdout)
     if (!login) {
@@ -252,14 +255,14 @@ class Discovery {
   /** Finds lctl by its path, or by its name if root finds it. */
   async #findLctl(scope: SudoScope): Promise<Result<string | undefined, DiscoveryFailure>> {
     if (scope.grants.some((g) => !g.isDenied && g.program === scope.lctl)) return ok(scope.lctl)
-    const looked = await this.#ask('lctl', 'command -v lctl')
+    const looked = await this.#runStep('lctl', 'command -v lctl')
     if (!looked.ok) return looked
     const found = lctlPath(looked.value.stdout)
     if (found !== undefined) return ok(this.#access.isRoot ? 'lctl' : found)
     // csh has no `command`, and Debian has /usr/sbin only on root's PATH.
     for (const lctl of this.#access.isRoot ? ['lctl', LCTL_PATH] : [LCTL_PATH]) {
       this.#access = { ...this.#access, lctl }
-      const tried = await this.#ask('lctl', 'lctl --version')
+      const tried = await this.#runStep('lctl', 'lctl --version')
       if (!tried.ok) return tried
       const { code, stderr } = tried.value
       const isGone = code === 126 || code === 127 || /not found|no such file/i.test(stderr)
@@ -271,8 +274,8 @@ class Discovery {
   /**
    * Checks for a scheduler or PADLL's controller, which have no Lustre and need no root. @returns true if it is one.
    */
-  async #others(): Promise<Result<boolean, DiscoveryFailure>> {
-    const looked = await this.#ask('role', 'command -v squeue; command -v qstat; command -v sluice')
+  async #readParameters(): Promise<Result<boolean, DiscoveryFailure>> {
+    const looked = await this.#runStep('role', 'command -v squeue; command -v qstat; command -v sluice')
     if (!looked.ok) return looked
     const programs = looked.value.stdout.match(/^\/\S{1,200}\/(?:squeue|qstat|sluice)$/gm) ?? []
     const isController = programs.some((p) => p.endsWith('/sluice'))
@@ -296,7 +299,7 @@ class Discovery {
     const found = await this.#findLctl(scope)
     if (!found.ok) return found
     const path = found.value
-    const isOther = path === undefined ? await this.#others() : ok(false)
+    const isOther = path === undefined ? await this.#readParameters() : ok(false)
     if (!isOther.ok) return isOther
     if (isOther.value) {
       this.#list.end('sudo', 'ok', `${login.user}: ${scope.text}; it needs none`)
@@ -312,7 +315,7 @@ class Discovery {
   }
 
   async #withoutLctl(): Promise<Found> {
-    const isOther = await this.#others()
+    const isOther = await this.#readParameters()
     if (!isOther.ok) return isOther
     if (isOther.value) return this.#finishOther()
     this.#list.end('role', 'bad', 'neither a Lustre server nor a scheduler nor a controller')
@@ -332,22 +335,22 @@ class Discovery {
     const version = await this.#version(lctl)
     if (!version.ok) return version
     this.#note(version.value)
-    const roles = await findRoles(this.#ask)
+    const roles = await findRoles(this.#runStep)
     if (!roles.ok) return roles
     const { end: roleEnd, ...role } = roles.value
     this.#note(role)
     this.#end('role', this.#withSudoers(roleEnd))
-    const policies = await findPolicies(this.#ask, role.roles)
+    const policies = await findPolicies(this.#runStep, role.roles)
     if (!policies.ok) return policies
     const { end: policyEnd, ...policy } = policies.value
     this.#note(policy)
     this.#end('policy', this.#withSudoers(policyEnd))
-    const jobs = await findJobs(this.#ask, role.roles)
+    const jobs = await findJobs(this.#runStep, role.roles)
     if (!jobs.ok) return jobs
     const { end: jobsEnd, ...job } = jobs.value
     this.#note(job)
     this.#end('jobs', this.#withSudoers(jobsEnd))
-    const kept = await findTimers(this.#ask, sudo)
+    const kept = await findTimers(this.#runStep, sudo)
     if (!kept.ok) return kept
     const { end: timerEnd, timers } = kept.value
     this.#note({ timers })
@@ -363,9 +366,9 @@ class Discovery {
   }
 
   async #version(lctl: string): Promise<Result<VersionFound, DiscoveryFailure>> {
-    const asked = await this.#ask('lctl', 'lctl get_param -n version')
-    if (!asked.ok) return asked
-    const read = asked.value
+    const answer = await this.#runStep('lctl', 'lctl get_param -n version')
+    if (!answer.ok) return answer
+    const read = answer.value
     const found = readVersion(read.stdout)
     if (found.version) {
       this.#list.end('lctl', 'ok', `${lctl}: Lustre ${found.versionText}`)
@@ -388,7 +391,7 @@ class Discovery {
       this.#list.end('lctl', 'watch', detail)
       return ok(found)
     }
-    const named = await this.#ask('lctl', 'lctl --version')
+    const named = await this.#runStep('lctl', 'lctl --version')
     if (!named.ok) return named
     const tool = readVersion(named.value.stdout.replace(/^lctl /m, ''))
     this.#note({ versionText: tool.versionText })
@@ -400,7 +403,7 @@ class Discovery {
 
   /** Last step: the clock. */
   async #clock(): Promise<Found> {
-    const read = await findClock(this.#ask, this.#nowMs)
+    const read = await findClock(this.#runStep, this.#nowMs)
     if (!read.ok) return read
     const { end, clockSkewMs } = read.value
     this.#note({ clockSkewMs })
@@ -427,7 +430,7 @@ export async function discover(
 }
 
 /**
- * True if the connection cut it short, which is no finding about the server: a command that ran too long, or printed
- * too much, is.
+ * True if the connection cut it short, which says nothing about the server; false for a command that ran too long or
+ * printed too much.
  */
 export const isCutShort = ({ code }: DiscoveryFailure): boolean => /^SSH_(?!COMMAND_TIMEOUT$|OUTPUT$)/.test(code)

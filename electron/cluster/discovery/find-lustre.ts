@@ -16,7 +16,7 @@ import { messageOf, type StepId } from './checklist.ts'
 import type { DiscoveryFailure, NodeFacts, ServiceFacts } from '../remote/facts.ts'
 
 /** Sends a line as part of a step, through the gate: commands that need root use sudo. */
-export type Ask = (id: StepId, line: string) => Promise<Result<ExecResult, DiscoveryFailure>>
+export type RunStep = (id: StepId, line: string) => Promise<Result<ExecResult, DiscoveryFailure>>
 
 /** Result of a step, and how it ended. */
 type Found<T> = Result<T & { end: Ended }, DiscoveryFailure>
@@ -65,25 +65,25 @@ export function readVersion(stdout: string): VersionFound {
 export type RolesFound = Pick<NodeFacts, 'roles' | 'targets' | 'expected'>
 
 /** Finds roles and targets that are set up, from `lctl dl`; and the targets registered at the MGS. */
-export async function findRoles(ask: Ask): Promise<Found<RolesFound>> {
-  const asked = await ask('role', 'lctl dl')
-  if (!asked.ok) return asked
-  const listed = asked.value
+export async function findRoles(runStep: RunStep): Promise<Found<RolesFound>> {
+  const answer = await runStep('role', 'lctl dl')
+  if (!answer.ok) return answer
+  const listed = answer.value
   const { devices } = parseDevices(listed.stdout)
   const isOf = (...types: readonly string[]): boolean => devices.some((d) => types.includes(d.type))
   const roles: ServerRole[] = []
   if (isOf('mgs')) roles.push('mgs')
   if (isOf('mds', 'mdt')) roles.push('mds')
   if (isOf('ost', 'obdfilter')) roles.push('oss')
-  const own = devices.filter((d) => d.type === 'obdfilter' || d.type === 'mdt').slice(0, NAMES)
-  const targets = own.map((d) => text(d.name))
-  const onBooks = isOf('mgs') ? await findExpected(ask) : ok([])
-  if (!onBooks.ok) return onBooks
-  const expected = onBooks.value
+  const ownTargets = devices.filter((d) => d.type === 'obdfilter' || d.type === 'mdt').slice(0, NAMES)
+  const targets = ownTargets.map((d) => text(d.name))
+  const registered = isOf('mgs') ? await findExpected(runStep) : ok([])
+  if (!registered.ok) return registered
+  const expected = registered.value
   const found = { roles, targets, expected }
   const end = (state: Ended['state'], detail: string, fix = ''): Found<RolesFound> =>
     ok({ ...found, end: { state, detail, fix } })
-  const ill = own.filter((d) => d.status !== 'UP').map((d) => `${text(d.name)} is ${d.status}`)
+  const ill = ownTargets.filter((d) => d.status !== 'UP').map((d) => `${text(d.name)} is ${d.status}`)
   const what = `${roles.join(' + ')}: ${targets.length === 0 ? 'no target' : some(targets)}`
   if (devices.length === 0) {
     if (isSudoRefusal(listed)) return end('bad', `the devices cannot be listed: ${messageOf(listed)}`)
@@ -113,8 +113,8 @@ export async function findRoles(ask: Ask): Promise<Found<RolesFound>> {
   return end('ok', expected.length > 0 ? `${what}; ${count(expected.length, 'target')} registered at the MGS` : what)
 }
 
-async function findExpected(ask: Ask): Promise<Result<readonly string[], DiscoveryFailure>> {
-  const live = await ask('role', getParamCommand('mgs.MGS.live.*'))
+async function findExpected(runStep: RunStep): Promise<Result<readonly string[], DiscoveryFailure>> {
+  const live = await runStep('role', getParamCommand('mgs.MGS.live.*'))
   if (!live.ok) return live
   const names = [...splitParams(live.value.stdout)].flatMap(([name, value]) =>
     name.startsWith('mgs.MGS.live.') ? (parseMgsLive(value)?.targets ?? []) : [],
@@ -131,12 +131,12 @@ const servicesFor = (roles: readonly ServerRole[]): readonly ServiceName[] =>
 export type PoliciesFound = Pick<NodeFacts, 'services' | 'cpts'>
 
 /** Reads policies and rules of each service, and the number of CPTs. */
-export async function findPolicies(ask: Ask, roles: readonly ServerRole[]): Promise<Found<PoliciesFound>> {
+export async function findPolicies(runStep: RunStep, roles: readonly ServerRole[]): Promise<Found<PoliciesFound>> {
   const names = servicesFor(roles)
   const parameters = names.flatMap((n) => [SERVICES[n].policies, SERVICES[n].rules])
-  const asked = await ask('policy', getParamCommand('cpu_partition_table', ...parameters))
-  if (!asked.ok) return asked
-  const read = asked.value
+  const answer = await runStep('policy', getParamCommand('cpu_partition_table', ...parameters))
+  if (!answer.ok) return answer
+  const read = answer.value
   const values = splitParams(read.stdout)
   const { partitions } = parseCpuPartitions(values.get('cpu_partition_table') ?? '')
   const cpts = partitions.length > 0 ? partitions.length : undefined
@@ -149,13 +149,13 @@ export async function findPolicies(ask: Ask, roles: readonly ServerRole[]): Prom
     return [{ service, policies, readsRules: rulesText !== undefined, rules }]
   })
   const found = { services, cpts }
-  const words = services.map((s) => {
+  const summaries = services.map((s) => {
     const policy = primaryPolicy(s.policies, 'reg')
     const name = policy ? text(`${policy.name}${policy.arg === '' ? '' : ` ${policy.arg}`}`) : 'no policy'
     const rules = new Set(s.rules.map((r) => r.name)).size
     return `${s.service} ${name}${s.readsRules ? `, ${count(rules, 'rule')}` : ''}`
   })
-  const detail = [...words, cpts === undefined ? 'CPTs not readable' : count(cpts, 'CPT')].join('; ')
+  const detail = [...summaries, cpts === undefined ? 'CPTs not readable' : count(cpts, 'CPT')].join('; ')
   const hidden = services.filter((s) => !s.readsRules && primaryPolicy(s.policies, 'reg')?.name === 'tbf')
   const end = (state: Ended['state'], text: string): Found<PoliciesFound> =>
     ok({ ...found, end: { state, detail: text } })
@@ -174,13 +174,16 @@ export async function findPolicies(ask: Ask, roles: readonly ServerRole[]): Prom
 }
 
 /** Reads the job id settings of this server, and whether its targets count by job. */
-export async function findJobs(ask: Ask, roles: readonly ServerRole[]): Promise<Found<Pick<NodeFacts, 'jobid'>>> {
+export async function findJobs(
+  runStep: RunStep,
+  roles: readonly ServerRole[],
+): Promise<Found<Pick<NodeFacts, 'jobid'>>> {
   const kinds = [...new Set(servicesFor(roles).map((n) => SERVICES[n].jobStats))]
   // Bare names come first: after them every line belongs to the value before.
   const lines = [...kinds.map((k) => `-N '${k}'`), 'jobid_var jobid_name'].map((rest) => `lctl get_param ${rest}`)
-  const asked = await ask('jobs', lines.join('; '))
-  if (!asked.ok) return asked
-  const read = asked.value
+  const answer = await runStep('jobs', lines.join('; '))
+  if (!answer.ok) return answer
+  const read = answer.value
   const values = splitParams(read.stdout)
   const variable = values.get('jobid_var')
   const jobid = variable === undefined ? undefined : { variable: text(variable), name: text(values.get('jobid_name')) }

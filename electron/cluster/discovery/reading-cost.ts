@@ -18,11 +18,11 @@ export interface ReadingCost {
   readonly role: 'oss' | 'mds'
   readonly command: string
   readonly runs: number
-  /** Per reading. */
+  /** Bytes per reading. */
   readonly bytes: number
-  /** From sending it to its last byte, median. */
+  /** Median time from sending the command to the last byte of its answer. */
   readonly ms: number
-  /** On the server; undefined if unknown. */
+  /** CPU time on the server; undefined if unknown. */
   readonly cpuMs: number | undefined
   /** Smallest step of `cpuMs`. */
   readonly cpuStepMs: number
@@ -37,9 +37,9 @@ const STEP_MS = 10
 
 /** Command of a sample: job_stats of all targets, policies and rules. */
 export function sampleCommand(role: 'oss' | 'mds'): string {
-  const own = servicesOf([role])
-  const jobStats = [...new Set(own.map((s) => s.jobStats))]
-  return getParamCommand(...jobStats, ...own.flatMap((s) => [s.policies, s.rules]))
+  const services = servicesOf([role])
+  const jobStats = [...new Set(services.map((s) => s.jobStats))]
+  return getParamCommand(...jobStats, ...services.flatMap((s) => [s.policies, s.rules]))
 }
 
 async function shellCpu(exec: Exec): Promise<Result<ShellCpu | undefined>> {

@@ -22,10 +22,10 @@ const listed = (text: string): string => {
 
 describe('the samples of sudoers', () => {
   it('hold what is asked for on the checklist, line by line', () => {
-    const asked = sudoersToRead('sluice', LCTL_PATH).split('\n')
-    expect(asked.length).toBe(READINGS.length + 2)
-    for (const line of asked) expect(READ.split('\n')).toContain(line)
-    expect(READ.split('\n').filter((l) => l.startsWith(' '))).toEqual(asked.filter((l) => l.startsWith(' ')))
+    const sudoers = sudoersToRead('sluice', LCTL_PATH).split('\n')
+    expect(sudoers.length).toBe(READINGS.length + 2)
+    for (const line of sudoers) expect(READ.split('\n')).toContain(line)
+    expect(READ.split('\n').filter((l) => l.startsWith(' '))).toEqual(sudoers.filter((l) => l.startsWith(' ')))
   })
 
   it('amount to reading, and with the other one to writing through the helper', () => {

@@ -38,10 +38,10 @@ export const READINGS: readonly (readonly string[])[] = [
   ['get_param', 'jobid_var', 'jobid_name'],
   // Combinations read by a sample: those due of job_stats, of policies and rules, and of statistics.
   ...([['oss'], ['mds'], ['oss', 'mds']] as const).flatMap((roles) => {
-    const own = servicesOf(roles)
-    const jobs = own.filter((s) => s.isFirst).map((s) => s.jobStats)
-    const rules = own.flatMap((s) => [s.policies, s.rules])
-    const stats = own.map(statsOf)
+    const services = servicesOf(roles)
+    const jobs = services.filter((s) => s.isFirst).map((s) => s.jobStats)
+    const rules = services.flatMap((s) => [s.policies, s.rules])
+    const stats = services.map(statsOf)
     return [[...jobs, ...rules], [...jobs, ...rules, ...stats], rules, [...rules, ...stats]].map((names) => [
       'get_param',
       ...names,

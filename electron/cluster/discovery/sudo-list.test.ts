@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '../../../tests/any-character.ts'
 import { READINGS, sudoersArgs } from './readings.ts'
-import { fitsPattern, isGranted } from '../remote/sudo-grants.ts'
+import { matchesSudoPattern, isGranted } from '../remote/sudo-grants.ts'
 import { parseSudoList, scopeOf, scopeOfRefusal } from './sudo-list.ts'
 
 // Output of sudo 1.9.13; versions before 1.8.20 and of CentOS 7 have the same entries under other headings.
@@ -149,9 +149,9 @@ describe('patterns of sudoers', () => {
     for (const args of READINGS) {
       const text = args.join(' ')
       const pattern = sudoersArgs(args).replace(/\\([,:=])/g, '$1')
-      expect(fitsPattern(pattern, text, false), text).toBe(true)
-      expect(fitsPattern(pattern, `${text} x`, false), text).toBe(false)
-      expect(fitsPattern(pattern, text.replace('*', 'x'), false), text).toBe(!text.includes('*'))
+      expect(matchesSudoPattern(pattern, text, false), text).toBe(true)
+      expect(matchesSudoPattern(pattern, `${text} x`, false), text).toBe(false)
+      expect(matchesSudoPattern(pattern, text.replace('*', 'x'), false), text).toBe(!text.includes('*'))
     }
   })
 
@@ -171,7 +171,7 @@ describe('patterns of sudoers', () => {
           '.': '\\.',
         }
         const expression = new RegExp(`^${parts.map((p) => same[p] ?? p).join('')}$`)
-        expect(fitsPattern(parts.join(''), t, path)).toBe(expression.test(t))
+        expect(matchesSudoPattern(parts.join(''), t, path)).toBe(expression.test(t))
       }),
       { numRuns: 3000 },
     )

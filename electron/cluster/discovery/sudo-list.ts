@@ -91,7 +91,7 @@ export function parseSudoList(text: string): SudoListing {
 const AS_GOOD_AS_ANY =
   /\/(?:ba|da|z|k|c|tc)?sh$|\/(?:env|su|sudo|systemd-run|python[0-9.]*|perl|vim?|find|tee|nsenter|chroot)$/
 
-const NOBODY = ['sluice-asks-for-what-is-not-there', 'x=y'] as const
+const ABSENT_PARAMETER = ['sluice-asks-for-what-is-not-there', 'x=y'] as const
 
 const isExpression = (g: SudoGrant): boolean => g.args?.startsWith('^') === true
 
@@ -114,25 +114,27 @@ export function scopeOf({ grants, withPassword, wantsTty }: SudoListing): SudoSc
         !g.isDenied && /^\/[A-Za-z0-9_./-]{1,200}\/sluice-rule$/.test(g.program) && isGranted(grants, g.program, ['x']),
     )?.program ?? ''
   const shell = grants.find((g) => !g.isDenied && g.args === undefined && AS_GOOD_AS_ANY.test(g.program))
-  const kept = grants.filter((g) => g.program === 'ALL' || /lctl|sluice-rule|[*?[]|\/$/.test(g.program)).slice(0, 128)
-  const base = { watch: '', hasHelper: helper !== '', helper, lctl, grants: kept }
+  const relevant = grants
+    .filter((g) => g.program === 'ALL' || /lctl|sluice-rule|[*?[]|\/$/.test(g.program))
+    .slice(0, 128)
+  const base = { watch: '', hasHelper: helper !== '', helper, lctl, grants: relevant }
   const broad = (text: string): SudoScope => ({
     ...base,
     kind: 'broad',
     text,
     watch: 'More is granted than the console needs; the sudoers sample has exact parameters.',
   })
-  if (wantsTty) return { ...noScope('sudo requires a terminal (requiretty)', lctl), grants: kept }
-  if (isGranted(grants, '/sluice/asks', NOBODY)) return broad('any command, without a password')
+  if (wantsTty) return { ...noScope('sudo requires a terminal (requiretty)', lctl), grants: relevant }
+  if (isGranted(grants, '/sluice/asks', ABSENT_PARAMETER)) return broad('any command, without a password')
   if (shell) return broad(`${plainLine(shell.program, 80)} can run any command`)
-  if (can(...NOBODY)) return broad('any command of lctl, without a password')
+  if (can(...ABSENT_PARAMETER)) return broad('any command of lctl, without a password')
   if (can('set_param', 'sluice.asks=y')) return broad('any parameter may be written with lctl set_param')
   if (!readsSamples(grants, lctl)) {
-    const asks = withPassword > 0 ? 'sudo asks for a password for what it grants' : 'no reading of lctl is granted'
-    return { ...noScope(asks, lctl), grants: kept }
+    const missing = withPassword > 0 ? 'sudo asks for a password for what it grants' : 'no reading of lctl is granted'
+    return { ...noScope(missing, lctl), grants: relevant }
   }
   const plain = grants.filter((g) => !isExpression(g))
-  const readsAll = isGranted(plain, lctl, ['get_param', ...NOBODY])
+  const readsAll = isGranted(plain, lctl, ['get_param', ...ABSENT_PARAMETER])
   const watch = readsAll ? 'Any parameter may be read; the sudoers sample has exact parameters.' : ''
   const what = readsAll ? 'lctl get_param of any parameter' : 'lctl get_param of listed parameters'
   if (helper !== '') return { ...base, kind: 'write', text: `${what}; rules through ${helper}`, watch }
@@ -147,17 +149,17 @@ export function scopeOf({ grants, withPassword, wantsTty }: SudoListing): SudoSc
 }
 
 /** sudo does not distinguish the two without a password. */
-export const ASKS_PASSWORD = 'sudo asks for a password, or grants this login nothing'
+export const PASSWORD_NEEDED = 'sudo asks for a password, or grants this login nothing'
 
 /** Scope if sudo refused to list. */
 export function scopeOfRefusal(stdout: string, stderr: string, code: number): SudoScope {
-  const said = `${stderr}\n${stdout}`
+  const output = `${stderr}\n${stdout}`
   const line = plainLine(stderr.trim() === '' ? stdout : stderr)
   // sudo prints the same for a login without any grant.
-  if (/password is required|a password|askpass|no tty present/i.test(said)) return noScope(ASKS_PASSWORD)
-  if (/must have a tty/i.test(said)) return noScope('sudo requires a terminal (requiretty)')
-  if (code === 127 || /not found/i.test(said)) return noScope('there is no sudo')
-  if (/not in the sudoers file|may not run sudo|not allowed/i.test(said))
+  if (/password is required|a password|askpass|no tty present/i.test(output)) return noScope(PASSWORD_NEEDED)
+  if (/must have a tty/i.test(output)) return noScope('sudo requires a terminal (requiretty)')
+  if (code === 127 || /not found/i.test(output)) return noScope('there is no sudo')
+  if (/not in the sudoers file|may not run sudo|not allowed/i.test(output))
     return noScope('sudo grants this login nothing')
   return noScope(line === '' ? `sudo exited with ${code}` : line)
 }

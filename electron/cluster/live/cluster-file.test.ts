@@ -29,6 +29,16 @@ describe('a cluster file', () => {
     expect(parseClusters(printClusters(read.value), 'f.yaml')).toEqual(read)
   })
 
+  it('has a token rate only if one is set: none is written unasked', () => {
+    const read = parseClusters(TEXT, 'f.yaml')
+    if (!read.ok) throw new Error(read.error.why)
+    expect(read.value[0]?.maxRate).toBeNull()
+    expect(printClusters(read.value)).not.toContain('max_rate')
+    const set = parseClusters(TEXT.replace('name: demo', 'name: demo\n    max_rate: 640'), 'f.yaml')
+    expect(set.ok && set.value[0]?.maxRate).toBe(640)
+    expect(set.ok && parseClusters(printClusters(set.value), 'f.yaml')).toEqual(set)
+  })
+
   it('allows root to write only if set', () => {
     const read = parseClusters(TEXT.replace('name: demo', 'name: demo\n    allow_root: true'), 'f.yaml')
     if (!read.ok) throw new Error(read.error.why)

@@ -13,7 +13,15 @@
 import { readFileSync } from 'node:fs'
 import { parseDocument, stringify } from 'yaml'
 import * as z from 'zod'
-import { clusterInput, clusterName, probeId, safeMode, serverRole, type ClusterInput } from '#core/api/clusters.ts'
+import {
+  clusterInput,
+  clusterName,
+  OST_RATE_MAX,
+  probeId,
+  safeMode,
+  serverRole,
+  type ClusterInput,
+} from '#core/api/clusters.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { expandHostName, splitHostList } from '#core/base/host-list.ts'
 import { writeFileAtomic } from '../../files/atomic-file.ts'
@@ -28,12 +36,12 @@ const refuse = (text: string, why: string): Result<never> =>
  * order, at most 512. Failure: HOST_RANGE.
  */
 export function expandHosts(text: string): Result<string[]> {
-  const words = splitHostList(text)
-    .map((word) => word.trim())
-    .filter((word) => word !== '')
+  const hosts = splitHostList(text)
+    .map((host) => host.trim())
+    .filter((host) => host !== '')
   const out: string[] = []
-  for (const word of words) {
-    const names = expandHostName(word, HOSTS)
+  for (const host of hosts) {
+    const names = expandHostName(host, HOSTS)
     if ('reason' in names) {
       if (names.reason === 'count') return refuse(text, `more than ${HOSTS} servers`)
       return refuse(text, `${names.piece.slice(0, 40)} is not a range; \`[01-12]\` and \`[1,3,7-9]\` are`)
@@ -66,7 +74,7 @@ const cluster = z.strictObject({
   allow_root: z.boolean().nullish(),
   interval_ms: z.number().int().min(200).max(60_000).nullish(),
   core_share: z.number().min(0.01).max(1).nullish(),
-  max_rate: z.number().int().min(1).max(999_999).nullish(),
+  max_rate: z.number().int().min(1).max(OST_RATE_MAX).nullish(),
   off: z.array(probeId).max(6).nullish(),
   nodes: z.array(node).min(1).max(512),
 })
@@ -78,7 +86,7 @@ const unreadable = (path: string, why: string): { readonly ok: false; readonly e
     what: `The clusters in ${path} cannot be read`,
     why,
     unaffected: 'The file was not changed.',
-    next: 'Correct it, or name another file with --config.',
+    next: 'Correct it, and try again.',
   })
 
 /**
@@ -101,7 +109,7 @@ export function parseClusters(text: string, path: string): Result<ClusterInput[]
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
     const where = issue && issue.path.length > 0 ? `${issue.path.join('.')}: ` : ''
-    return unreadable(path, `${where}${issue?.message ?? 'it has another form'}`)
+    return unreadable(path, `${where}${issue?.message ?? 'its format is not valid'}`)
   }
   const out: ClusterInput[] = []
   for (const c of parsed.data.clusters) {
@@ -134,7 +142,7 @@ export function parseClusters(text: string, path: string): Result<ClusterInput[]
       ...(c.off ? { off: c.off } : {}),
     })
     if (!checked.success)
-      return unreadable(path, `${c.name}: ${checked.error.issues[0]?.message ?? 'it has another form'}`)
+      return unreadable(path, `${c.name}: ${checked.error.issues[0]?.message ?? 'its format is not valid'}`)
     out.push(checked.data)
   }
   return ok(out)
@@ -162,7 +170,7 @@ export const printClusters = (clusters: readonly ClusterInput[]): string =>
       safe_mode: c.safeMode,
       interval_ms: c.intervalMs,
       ...(c.coreShare === undefined ? {} : { core_share: c.coreShare }),
-      max_rate: c.maxRate,
+      ...(c.maxRate === null ? {} : { max_rate: c.maxRate }),
       off: c.off,
       ...(c.allowRoot ? { allow_root: true } : {}),
       nodes: c.servers.map((s) => ({

@@ -5,7 +5,7 @@ import type { CheckStep } from '#core/api/clusters.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { SessionState, Step } from '../../ssh/state.ts'
 
-/** Input of the steps of a server. */
+/** Data from which the steps of a server are derived. */
 export interface StepsOf {
   readonly host: string
   readonly address: { readonly text: string; readonly via: string } | Failure
@@ -17,7 +17,7 @@ type Id = CheckStep['id']
 /** Step to which a connection failure belongs. */
 export function failedStep({ code, why = '' }: Failure): Id {
   // The session reports what it waited for.
-  if (code === 'SSH_TIMEOUT' && why.startsWith('keys were not agreed')) return 'host key'
+  if (code === 'SSH_TIMEOUT' && why.startsWith('the key exchange was not')) return 'host key'
   if (code === 'SSH_TIMEOUT' && why.startsWith('the user was not auth')) return 'auth'
   if (code === 'SSH_CONFIG' || code === 'SSH_NAME') return 'config'
   if (code === 'SSH_JUMP') return 'jump'
@@ -37,7 +37,10 @@ const NEXT: Readonly<Record<string, string>> = {
   SSH_HANDSHAKE: `See whether it is sshd that listens on this port, and what its log says. ${AGAIN}`,
   SSH_JUMP: `Check the jump host first. ${AGAIN}`,
   SSH_LOST: AGAIN,
+  SSH_NAME: 'Correct the name in the cluster, or its lines in ~/.ssh/config.',
+  SSH_CONFIG: 'Correct ProxyJump in ~/.ssh/config, or the jump host of the server.',
 }
+const nextOf = ({ code, next }: Failure): string => next ?? NEXT[code] ?? ''
 
 /** Steps of a connection in order; those of a jump host take the place of TCP. */
 export function connectionSteps({ host, address, state }: StepsOf): CheckStep[] {
@@ -50,7 +53,7 @@ export function connectionSteps({ host, address, state }: StepsOf): CheckStep[] 
     fix: '',
   })
   if ('code' in address) {
-    return [{ ...line('config', `ssh -G ${host}`), state: 'bad', detail: sentence(address), fix: address.next ?? '' }]
+    return [{ ...line('config', `ssh -G ${host}`), state: 'bad', detail: sentence(address), fix: nextOf(address) }]
   }
   const way = address.via === '' ? (['dns', 'tcp'] as const) : (['jump'] as const)
   const commands: Record<Step, string> = {
@@ -74,7 +77,8 @@ export function connectionSteps({ host, address, state }: StepsOf): CheckStep[] 
       s.state = 'ok'
       if (s.id === 'host key') s.detail = `${hostKey.type} ${hostKey.fingerprint}, ${hostKey.known[0]?.where ?? ''}`
       if (s.id === 'shell')
-        s.detail = channel.mode === 'channel' ? 'framed channel' : `one channel per command: ${channel.why}`
+        s.detail =
+          channel.mode === 'channel' ? 'one shell session for all commands' : `one session per command: ${channel.why}`
       if (s.id === 'host key' && !negotiated.isStrict) {
         Object.assign(s, { state: 'watch', fix: 'The server lacks strict key exchange; OpenSSH 9.6 has it.' })
       }
@@ -97,7 +101,7 @@ export function connectionSteps({ host, address, state }: StepsOf): CheckStep[] 
       Object.assign(at, {
         state: isOpen ? 'you' : 'bad',
         detail: sentence(failure),
-        fix: failure.next ?? NEXT[failure.code] ?? '',
+        fix: nextOf(failure),
       })
   }
   return steps

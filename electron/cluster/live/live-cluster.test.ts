@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { clusterInput } from '#core/api/clusters.ts'
+import { clusterInput, GUESSED_RATE } from '#core/api/clusters.ts'
 import { LiveCluster } from './live-cluster.ts'
 import { SshAccess } from './ssh-access.ts'
 
@@ -21,7 +21,7 @@ afterEach(() => access?.stop())
 /** @param tick  run by a sample, which the end of a cluster waits for */
 function world(tick: () => Promise<void> = () => Promise.resolve()) {
   const home = mkdtempSync(join(tmpdir(), 'sluice-live-'))
-  access = new SshAccess({ home, configFile: null, knownHosts: [], agentSocket: '', user: 'x', comesBack: false })
+  access = new SshAccess({ home, configFile: null, knownHosts: [], agentSocket: '', user: 'x', reconnects: false })
   const log: string[] = []
   const cluster = new LiveCluster(input, {
     access,
@@ -35,7 +35,7 @@ function world(tick: () => Promise<void> = () => Promise.resolve()) {
 }
 
 /** Lets all other tasks run, many times over. */
-async function turns(): Promise<void> {
+async function settle(): Promise<void> {
   for (let i = 0; i < 50; i++) await new Promise((done) => setImmediate(done))
 }
 
@@ -55,7 +55,7 @@ describe('a live cluster', () => {
     await expect.poll(() => ends.length).toBe(1)
     const ended = cluster.disconnect()
     const again = cluster.connect()
-    await turns()
+    await settle()
     ends.shift()?.()
     await Promise.all([ended, again])
     expect(log).toEqual(['begin', 'end', 'begin'])
@@ -72,12 +72,14 @@ describe('a live cluster', () => {
     const { cluster, log } = world(() => new Promise<void>((resolve) => void ends.push(resolve)))
     await cluster.connect()
     await expect.poll(() => ends.length).toBe(1)
+    expect([cluster.source?.maxRate, cluster.source?.isRateGuessed]).toEqual([GUESSED_RATE, true])
     const changed = cluster.change({ ...input, maxRate: 77 })
     const again = cluster.connect()
-    await turns()
+    await settle()
     ends.shift()?.()
     await Promise.all([changed, again])
     expect([log, cluster.source?.maxRate]).toEqual([['begin', 'end', 'begin'], 77])
+    expect(cluster.source?.isRateGuessed).toBe(false)
     await expect.poll(() => ends.length).toBe(1)
     const last = cluster.disconnect()
     ends.shift()?.()

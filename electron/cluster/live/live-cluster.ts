@@ -6,7 +6,7 @@
  * server that was unknown before joins by a restart of the monitor, as does one whose roles have changed: earlier
  * samples stay in the history.
  */
-import type { ClusterInput, ServerRole } from '#core/api/clusters.ts'
+import { GUESSED_RATE, type ClusterInput, type ServerRole } from '#core/api/clusters.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { JobIdSetting } from '#core/lustre/job-owner.ts'
 import { readOnlyWhile } from '../remote/read-only.ts'
@@ -16,7 +16,7 @@ import { LiveSource } from './live-source.ts'
 import type { SshAccess } from './ssh-access.ts'
 
 /** Slow servers are awaited this long after another one is ready, ms. */
-const OTHERS_MS = 3000
+const OTHERS_TIMEOUT_MS = 3000
 /** After a change of one server, others are given this long before the monitor restarts, ms. */
 const SETTLE_MS = 1000
 /** A role that is missing for this long is gone for good, rather than until targets are mounted again, ms. */
@@ -48,9 +48,9 @@ export class LiveCluster {
   #connectedMs: number | undefined
   /** Servers whose nodes are in the source. */
   #taken: ReadonlyMap<LiveServer, NodeConnection> = new Map()
-  #anew: NodeJS.Timeout | undefined
-  #turn: Promise<void> = Promise.resolve()
-  /** By the available services of each server that answers. */
+  #retryTimer: NodeJS.Timeout | undefined
+  #queue: Promise<void> = Promise.resolve()
+  /** Available services of each server that answers. */
   readonly #ready = new Map<LiveServer, string>()
   #roleGone: NodeJS.Timeout | undefined
   readonly #listeners = new Set<() => void>()
@@ -118,7 +118,7 @@ export class LiveCluster {
     this.#wanted = true
     this.#changed()
     // A previous end must release its sessions first.
-    await this.#turn
+    await this.#queue
     if (!this.#wanted) return
     const brought = this.#servers.map((s) => s.bring())
     await this.#waitFor(brought)
@@ -127,8 +127,8 @@ export class LiveCluster {
 
   async disconnect(): Promise<void> {
     this.#wanted = false
-    clearTimeout(this.#anew)
-    this.#anew = undefined
+    clearTimeout(this.#retryTimer)
+    this.#retryTimer = undefined
     clearTimeout(this.#roleGone)
     this.#roleGone = undefined
     await this.#serial(async () => {
@@ -139,7 +139,7 @@ export class LiveCluster {
     this.#changed()
   }
 
-  /** For a removed cluster: unsubscribes from the sessions. */
+  /** Unsubscribes from the sessions of a removed cluster. */
   forget(): void {
     for (const s of this.#servers) s.forget()
   }
@@ -152,7 +152,7 @@ export class LiveCluster {
       off = this.onChange(() => {
         if (!this.#servers.some((s) => s.isReady)) return
         off()
-        setTimeout(resolve, OTHERS_MS).unref()
+        setTimeout(resolve, OTHERS_TIMEOUT_MS).unref()
       })
     })
     await Promise.race([all, first])
@@ -192,11 +192,11 @@ export class LiveCluster {
   #compareRoles(s: LiveServer): void {
     const change = this.#roleChange(s)
     // Its roles were unknown when sampling started, or there was nothing to sample.
-    if (change === 'more') return this.#beginAnew()
+    if (change === 'more') return this.#restart()
     if (change === 'less') {
       this.#roleGone ??= setTimeout(() => {
         this.#roleGone = undefined
-        if (this.#servers.some((x) => x.isReady && this.#roleChange(x) === 'less')) this.#beginAnew()
+        if (this.#servers.some((x) => x.isReady && this.#roleChange(x) === 'less')) this.#restart()
       }, ROLE_GONE_MS).unref()
     }
   }
@@ -231,9 +231,9 @@ export class LiveCluster {
     return out
   }
 
-  #beginAnew(): void {
-    this.#anew ??= setTimeout(() => {
-      this.#anew = undefined
+  #restart(): void {
+    this.#retryTimer ??= setTimeout(() => {
+      this.#retryTimer = undefined
       void this.#serial(async () => {
         await this.#end()
         if (this.#wanted) this.#begin()
@@ -254,11 +254,22 @@ export class LiveCluster {
     // Without any server there is nothing to sample yet; the first one that appears starts it.
     if (!nodes.some(isLustreServer)) return this.#changed()
     this.#taken = taken
-    const { name: cluster, maxRate, intervalMs, coreShare } = this.#input
+    const { name: cluster, intervalMs, coreShare } = this.#input
+    const maxRate = this.#input.maxRate ?? GUESSED_RATE
+    const isRateGuessed = this.#input.maxRate === null
     const periodNs = intervalMs * NS_PER_MS
     const jobIdName = this.#jobIdName
     const jobIdSettings = (): JobIdSettings => this.#jobIdSettings()
-    this.#source = new LiveSource({ cluster, nodes, maxRate, periodNs, jobIdName, jobIdSettings, coreShare })
+    this.#source = new LiveSource({
+      cluster,
+      nodes,
+      maxRate,
+      isRateGuessed,
+      periodNs,
+      jobIdName,
+      jobIdSettings,
+      coreShare,
+    })
     this.#sampled = this.#parts.begin(this.#source)
     this.#changed()
   }
@@ -275,8 +286,8 @@ export class LiveCluster {
 
   /** Runs starts and ends one after another. */
   #serial(work: () => Promise<void> | void): Promise<void> {
-    this.#turn = this.#turn.then(work, work)
-    return this.#turn
+    this.#queue = this.#queue.then(work, work)
+    return this.#queue
   }
 
   #changed(): void {

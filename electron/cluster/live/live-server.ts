@@ -22,7 +22,10 @@ const MAY_PASS = /^(?:LUSTRE_NOT_LOADED|NO_LCTL|SSH_COMMAND_TIMEOUT)$/
 /** Roles used by the console. */
 const ROLES: readonly NodeRole[] = ['oss', 'mds', 'scheduler', 'controller']
 
-/** True if a reading of samples was refused because a service or its targets do not exist, contrary to the facts. */
+/**
+ * True if a reading of samples was refused because a service or its targets do not exist, contrary to the facts; also if
+ * it printed nothing but errors.
+ */
 function isGone(command: string, { stdout, stderr }: ExecResult): boolean {
   if (stderr === '' || !command.startsWith('lctl get_param ')) return false
   if (stdout === '') return true
@@ -152,8 +155,8 @@ export class LiveServer {
 
   /** The server in the roles used by the console; undefined if it has none of them. */
   node(roles: readonly string[]): NodeConnection | undefined {
-    const mine = ROLES.filter((r) => roles.includes(r))
-    return mine.length === 0 ? undefined : new LiveNode(mine, this)
+    const ownRoles = ROLES.filter((r) => roles.includes(r))
+    return ownRoles.length === 0 ? undefined : new LiveNode(ownRoles, this)
   }
 
   /** Connects and discovers it. Resolves with the result, or the reason for its failure. */

@@ -62,15 +62,16 @@ export class LiveSource implements ClusterSource {
   readonly cluster: string
   readonly nodes: readonly NodeConnection[]
   readonly maxRate: number
+  readonly isRateGuessed: boolean
   readonly coreShare: number | undefined
   #periodNs: number
-  /** From the newest facts. */
+  /** Job id format by the newest facts. */
   jobIdName: string | undefined
   readonly jobIdSettings: () => JobIdSettings
   readonly #startMs: number
   #nowNs = 0
   #timer: NodeJS.Timeout | undefined
-  #turn: Promise<void> = Promise.resolve()
+  #step: Promise<void> = Promise.resolve()
   #isStopped = false
   #sleep: SleepWatch | undefined
 
@@ -78,7 +79,7 @@ export class LiveSource implements ClusterSource {
   constructor(
     parts: Pick<
       ClusterSource,
-      'cluster' | 'nodes' | 'maxRate' | 'periodNs' | 'jobIdName' | 'jobIdSettings' | 'coreShare'
+      'cluster' | 'nodes' | 'maxRate' | 'isRateGuessed' | 'periodNs' | 'jobIdName' | 'jobIdSettings' | 'coreShare'
     > & {
       readonly startMs?: number | undefined
     },
@@ -86,6 +87,7 @@ export class LiveSource implements ClusterSource {
     this.cluster = parts.cluster
     this.nodes = parts.nodes
     this.maxRate = parts.maxRate
+    this.isRateGuessed = parts.isRateGuessed ?? false
     this.#periodNs = parts.periodNs
     this.coreShare = parts.coreShare
     this.jobIdName = parts.jobIdName
@@ -113,7 +115,7 @@ export class LiveSource implements ClusterSource {
 
   /**
    * Takes a sample every period until `stop`. A sample that takes longer than a period is not overtaken: the next one
-   * is taken when it is due after that.
+   * is taken at once when it has ended.
    *
    * @param onSlept  called after this machine was suspended for so many ms: writers must ask again.
    */
@@ -121,7 +123,7 @@ export class LiveSource implements ClusterSource {
     let dueMs = performance.now()
     const sleep = (this.#sleep = new SleepWatch(onSlept))
     sleep.start()
-    const turn = async (): Promise<void> => {
+    const step = async (): Promise<void> => {
       sleep.look()
       await onTick(this.nowNs())
       if (this.#isStopped) return
@@ -129,7 +131,7 @@ export class LiveSource implements ClusterSource {
       next(dueMs - performance.now())
     }
     const next = (ms: number): void => {
-      this.#timer = setTimeout(() => (this.#turn = turn()), Math.max(0, ms))
+      this.#timer = setTimeout(() => (this.#step = step()), Math.max(0, ms))
     }
     next(0)
   }
@@ -139,6 +141,6 @@ export class LiveSource implements ClusterSource {
     this.#isStopped = true
     clearTimeout(this.#timer)
     this.#sleep?.stop()
-    await this.#turn
+    await this.#step
   }
 }

@@ -9,12 +9,12 @@ import { resolveEndpoint, type ConfigSettings, type Resolved } from '../../ssh/c
 import type { SshResult } from '../../ssh/failures.ts'
 import type { KnownHostsFile } from '../../ssh/known-hosts.ts'
 import type { SshLimits } from '../../ssh/limits.ts'
-import { KeyRing, type AskPassphrase } from '../../ssh/private-key.ts'
+import { KeyRing, type PromptPassphrase } from '../../ssh/private-key.ts'
 import type { Session } from '../../ssh/session.ts'
 import { Sessions } from '../../ssh/sessions.ts'
 import { TrustStore } from '../../ssh/trust-store.ts'
 import type { HostKeyReport } from '../../ssh/host-key-report.ts'
-import { HostKeys, mayAskToTrust } from '../../ssh/verdict.ts'
+import { HostKeys, canPromptToTrust } from '../../ssh/verdict.ts'
 import type { ServerInput } from '#core/api/clusters.ts'
 
 /** Untrusted keys that servers presented; the newest are remembered. */
@@ -32,10 +32,10 @@ export interface SshAccessOptions {
   readonly home?: string | undefined
   readonly user?: string | undefined
   readonly agentSocket?: string | undefined
-  readonly ask?: AskPassphrase | undefined
+  readonly ask?: PromptPassphrase | undefined
   readonly limits?: SshLimits | undefined
   /** Sessions reconnect automatically after a loss. */
-  readonly comesBack?: boolean | undefined
+  readonly reconnects?: boolean | undefined
 }
 
 export class SshAccess {
@@ -73,7 +73,7 @@ export class SshAccess {
       agentSocket,
       random: () => randomInt(1 << 30) / (1 << 30),
       limits: o.limits,
-      comesBack: o.comesBack,
+      reconnects: o.reconnects,
     })
   }
 
@@ -83,7 +83,7 @@ export class SshAccess {
       user: s.user === '' ? undefined : s.user,
       port: s.port ?? undefined,
       identity: s.identity === '' ? undefined : s.identity,
-      // An empty jump is explicit, too: none, whatever the file has.
+      // An empty jump field means no jump host, even if the file names one.
       jump: s.jump === null ? undefined : s.jump === '' ? null : s.jump,
     })
   }
@@ -119,7 +119,7 @@ export class SshAccess {
    */
   openKey(host: string, port: number, type: string, fingerprint: string): HostKeyReport | undefined {
     const shown = this.#shown.get(`${host} ${port} ${type} ${fingerprint}`)
-    if (!shown || !mayAskToTrust(shown.report)) return undefined
+    if (!shown || !canPromptToTrust(shown.report)) return undefined
     return shown.keys.mayTrust(host, port, type, fingerprint) ? shown.report : undefined
   }
 

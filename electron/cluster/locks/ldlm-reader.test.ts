@@ -105,14 +105,14 @@ describe('reading lock counters', () => {
   })
 
   it('reads only OSSes and MDSes, once a second', async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const node = (host: string) => () => {
-      asked.push(host)
+      requests.push(host)
       return answer({})
     }
     const c = start({ oss01: node('oss01'), mds01: node('mds01'), sched01: node('sched01') })
     for (let ms = 0; ms < 2500; ms += 100) await c.reader.refresh(ms * 1e6, T0 + ms)
-    expect(asked).toEqual(['oss01', 'mds01', 'oss01', 'mds01', 'oss01', 'mds01'])
+    expect(requests).toEqual(['oss01', 'mds01', 'oss01', 'mds01', 'oss01', 'mds01'])
     expect(c.series.table.newest).toBe(3)
     expect(c.reader.takeCosts()).toHaveLength(6)
     expect(c.reader.takeCosts()).toEqual([])
@@ -176,12 +176,12 @@ describe('a slow server', () => {
   afterEach(() => void vi.useRealTimers())
 
   it('is not asked again before it answers, holds up no other, and is named when it is late', async () => {
-    let asked = 0
+    let requests = 0
     let release: (r: Result<ExecResult>) => void = () => undefined
     const c = start({
       oss01: () => answer({}),
       oss02: () => {
-        asked++
+        requests++
         return new Promise<Result<ExecResult>>((resolve) => (release = resolve))
       },
     })
@@ -191,19 +191,19 @@ describe('a slow server', () => {
       await Promise.resolve()
     }
     await vi.advanceTimersByTimeAsync(1)
-    expect(asked).toBe(1)
+    expect(requests).toBe(1)
     expect(c.value('granted', 4)).toBe(5)
     expect(c.reader.missingAt(T0 + 4000)).toEqual([])
     await vi.advanceTimersByTimeAsync(10_001)
     expect(c.reader.missingAt(T0 + 4000)).toEqual([{ node: 'oss02', reason: 'no answer for 10 s' }])
     await c.at(15)
-    expect(asked).toBe(1)
+    expect(requests).toBe(1)
     release(answer({}))
     await vi.advanceTimersByTimeAsync(1)
     // An answer this late is dropped; the server is read again.
     const last = c.at(16)
     await vi.advanceTimersByTimeAsync(1)
-    expect(asked).toBe(2)
+    expect(requests).toBe(2)
     release(answer({ granted: 9 }))
     await Promise.all([...rounds, last])
     expect(c.value('granted', 16, 'oss02')).toBe(9)
@@ -271,7 +271,7 @@ describe('exploits: what a hostile server answers', () => {
       }))
     const c = start({ oss01: () => answer(...names()) })
     await c.at(0)
-    expect([c.names().length, c.reader.leftOut]).toEqual([256, 44])
+    expect([c.names().length, c.reader.omitted]).toEqual([256, 44])
     for (round = 1; round < 8; round++) await c.at(round)
     expect(c.names().length).toBeLessThanOrEqual(600)
     // The newest are present: removed ones made room.

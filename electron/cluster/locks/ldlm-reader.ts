@@ -24,7 +24,7 @@ const NAMESPACES_MAX = 256
 /** Rates over more than this, and over more than so many readings, are an average over a gap. */
 const GAP_S = 5
 const GAP_READINGS = 2.5
-const SILENCES_KEPT = 50
+const SILENCES_MAX = 50
 const REASON_MAX = 300
 
 const COMMAND = getParamCommand(...LDLM_PARAMETERS)
@@ -136,7 +136,7 @@ export class LdlmReader {
   }
 
   /** Namespaces that are not stored, because there are too many. */
-  get leftOut(): number {
+  get omitted(): number {
     return this.#servers.reduce((n, s) => n + s.left, 0)
   }
 
@@ -168,22 +168,23 @@ export class LdlmReader {
 
   async #read(server: Server): Promise<void> {
     const began = performance.now()
-    const askedMs = this.#rowMs
+    const startedMs = this.#rowMs
     const answer = (this.#options.read ?? ((n, c) => n.exec(c)))(server.node, COMMAND)
     const ended = (): void => void (server.pending = undefined)
     server.pending = answer.then(ended, ended)
     const ran = await within(answer, LATE_MS)
     if (!ran.ok) {
       this.#cost(0, began)
-      return this.#miss(server, askedMs, formatReason(ran.error))
+      return this.#miss(server, startedMs, formatReason(ran.error))
     }
     const { stdout, stderr, code } = ran.value
     this.#cost(stdout.length + stderr.length, began)
-    if (stdout.length > ANSWER_MAX) return this.#miss(server, askedMs, `it answered more than ${ANSWER_MAX} characters`)
+    if (stdout.length > ANSWER_MAX)
+      return this.#miss(server, startedMs, `it answered more than ${ANSWER_MAX} characters`)
     const read = parseLdlm(stdout)
     if (read.namespaces.length === 0) {
       const other = `lctl exited with ${code} and named no namespace of a target`
-      return this.#miss(server, askedMs, firstLine(stderr, REASON_MAX) || other)
+      return this.#miss(server, startedMs, firstLine(stderr, REASON_MAX) || other)
     }
     this.#take(server, read)
   }
@@ -202,7 +203,7 @@ export class LdlmReader {
       return
     }
     server.silences.push({ fromMs, toMs: undefined, reason })
-    if (server.silences.length > SILENCES_KEPT) server.silences.shift()
+    if (server.silences.length > SILENCES_MAX) server.silences.shift()
   }
 
   #take(server: Server, { namespaces, grantedOnNode }: LdlmAnswer): void {

@@ -79,7 +79,7 @@ export class LdlmSeries {
     for (const r of readings) {
       const key = `${node}\u0000${r.namespace}`
       let n = this.#known.get(key)
-      if (!n && this.#known.size >= SERIES_MAX && !this.#makeRoom()) {
+      if (!n && this.#known.size >= SERIES_MAX && !this.#grow()) {
         left++
         continue
       }
@@ -107,7 +107,7 @@ export class LdlmSeries {
     return table.atMs(at) > atMs ? at - 1 : at
   }
 
-  /** Value of a series at a row; NaN for a gap. */
+  /** Value of a series at a row, or the last one up to `LOOK_BACK` rows before it; NaN if there is none. */
   value(t: SeriesTable, key: string, column: number, row: number): number {
     for (let r = row; r >= Math.max(1, row - LOOK_BACK); r--) {
       const v = t.value(key, column, r)
@@ -131,7 +131,7 @@ export class LdlmSeries {
   }
 
   /** Drops the namespace that has been gone for longest, unless it had a value in this row or the one before. */
-  #makeRoom(): boolean {
+  #grow(): boolean {
     let oldest: KnownNamespace | undefined
     for (const n of this.#known.values()) if (!oldest || n.lastRow < oldest.lastRow) oldest = n
     if (!oldest || oldest.lastRow >= this.table.newest - 1) return false

@@ -1,33 +1,34 @@
 /**
- * Convoys between two samples: a healthy lock manager dissolves one within milliseconds, and a sample every 100 ms
- * would miss them all.
+ * Finds convoys between two samples in the trace: a healthy lock manager dissolves a convoy within milliseconds, so
+ * samples every 100 ms miss them.
  */
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { ResourceId } from '#core/seqdlm/messages.ts'
-import type { TraceAlarm, TraceReader } from '#core/seqdlm/trace/trace.ts'
+import type { TracedCondition, TraceReader } from '#core/seqdlm/trace/trace.ts'
 
-/** A shorter queue is no convoy. */
+/** Shortest queue that counts as a convoy. */
 const QUEUE_LEAST = 4
-/** Number of resources with most conflicts that are checked. */
-const RIVALS = 4
-const FINER = 50
+/** Most resources checked: those with most conflicts. */
+const RESOURCES_MAX = 4
+/** Parts that a range is divided into in each step of the search. */
+const PARTS = 50
 /** Resolution of the search for a peak, ns. */
 const FINEST = NS_PER_MS / 1_000
 
-export interface SeenAlarm {
-  readonly alarm: TraceAlarm
-  /** Time of the alarm on the source's clock. */
+export interface SeenCondition {
+  readonly condition: TracedCondition
+  /** Time of the condition on the source's clock. */
   readonly atNs: number
 }
 
 /** Worst convoys of [fromNs, toNs], each at the time when most requests waited. */
-export function convoysBetween(trace: TraceReader, fromNs: number, toNs: number): SeenAlarm[] {
+export function convoysBetween(trace: TraceReader, fromNs: number, toNs: number): SeenCondition[] {
   if (!(toNs > fromNs)) return []
   return trace
     .resources(toNs, toNs - fromNs)
     .filter((c) => c.conflicts >= QUEUE_LEAST)
     .sort((a, b) => b.conflicts - a.conflicts || a.resource - b.resource)
-    .slice(0, RIVALS)
+    .slice(0, RESOURCES_MAX)
     .map(({ resource }) => ({ resource, waiting: Math.max(...trace.queue(resource, fromNs, toNs, 1)) }))
     .filter((r) => r.waiting >= QUEUE_LEAST)
     .flatMap(({ resource }) => convoyAt(trace, resource, peakWithin(trace, resource, fromNs, toNs)))
@@ -38,20 +39,20 @@ function peakWithin(trace: TraceReader, resource: ResourceId, fromNs: number, to
   let from = fromNs
   let width = toNs - fromNs
   while (width > FINEST) {
-    const queue = trace.queue(resource, from, from + width, FINER)
-    width /= FINER
+    const queue = trace.queue(resource, from, from + width, PARTS)
+    width /= PARTS
     from += width * Math.max(0, queue.indexOf(Math.max(...queue)))
   }
   return [Math.floor(from), Math.ceil(from + width)]
 }
 
-function convoyAt(trace: TraceReader, resource: ResourceId, [fromNs, toNs]: [number, number]): SeenAlarm[] {
+function convoyAt(trace: TraceReader, resource: ResourceId, [fromNs, toNs]: [number, number]): SeenCondition[] {
   // The queue may change even within so short a range.
   const seen = [fromNs, toNs].flatMap((atNs) =>
     trace
-      .alarms(atNs)
+      .conditions(atNs)
       .filter((a) => a.kind === 'convoy' && a.resource === resource)
-      .map((alarm) => ({ alarm, atNs })),
+      .map((condition) => ({ condition, atNs })),
   )
   return seen.slice(-1)
 }

@@ -40,7 +40,7 @@ describe('totals of locks', () => {
     )
   })
 
-  it('reach back over the samples by seconds, for as long as they go on', () => {
+  it('reach back over the samples by seconds, for as long as they continue', () => {
     const { t, held } = filled(5_000).window(5_000, 480_000, 300)
     expect((t.at(-1) ?? NaN) - (t[0] ?? NaN)).toBeGreaterThan(470_000)
     expect(held[0]).toBeLessThan(250)

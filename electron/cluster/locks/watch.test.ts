@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
-import type { LockWorld, TraceAlarm } from '#core/seqdlm/trace/trace.ts'
+import type { LockWorld, TracedCondition } from '#core/seqdlm/trace/trace.ts'
 import { EventLog } from '../state/event-log.ts'
 import { LockWatch } from './watch.ts'
 
 const EPOCH_MS = 1_767_225_600_000
 
-/** A world without events except the alarms returned by `alarmsAt`. */
-function watching(alarmsAt: (atNs: number) => TraceAlarm[], name = (r: number): string => `f${r} / 0`) {
+/** A world without events except the conditions returned by `conditionsAt`. */
+function watching(conditionsAt: (atNs: number) => TracedCondition[], name = (r: number): string => `f${r} / 0`) {
   const nobody = { waiting: 0, held: 0, grants: 0 }
   const world: LockWorld = {
     trace: {
@@ -20,7 +20,7 @@ function watching(alarmsAt: (atNs: number) => TraceAlarm[], name = (r: number): 
       queue: (_r, _from, _to, bins) => new Float64Array(bins),
       longest: () => new Map(),
       busiest: () => undefined,
-      alarms: alarmsAt,
+      conditions: conditionsAt,
     },
     manager: 'SeqDLM',
     describe: (r) => ({ name: name(r), server: 'ds01', about: '' }),
@@ -44,7 +44,7 @@ function watching(alarmsAt: (atNs: number) => TraceAlarm[], name = (r: number): 
   }
 }
 
-const convoy = (atNs: number, resource = 3, waiting = 14): TraceAlarm => ({
+const convoy = (atNs: number, resource = 3, waiting = 14): TracedCondition => ({
   kind: 'convoy',
   resource,
   waiting,
@@ -54,12 +54,12 @@ const convoy = (atNs: number, resource = 3, waiting = 14): TraceAlarm => ({
 const second = (ns: number): number => ns / NS_PER_S
 
 describe('lock storms as events', () => {
-  it('a lasting convoy is reported once, and again when it comes back after ten quiet seconds', () => {
-    const w = watching((at) => ((second(at) >= 2 && second(at) <= 30) || second(at) >= 45 ? [convoy(at)] : []))
-    w.run(60)
+  it('a lasting convoy is reported once, and again when it comes back after five quiet minutes', () => {
+    const w = watching((at) => ((second(at) >= 2 && second(at) <= 30) || second(at) >= 331 ? [convoy(at)] : []))
+    w.run(340)
     expect(w.told()).toEqual([
-      [2, 'Convoy on f3 / 0, 14 behind one PR'],
-      [45, 'Convoy on f3 / 0, 14 behind one PR'],
+      [2, 'Convoy on f3 / 0, 14 behind 1 PR lock'],
+      [331, 'Convoy on f3 / 0, 14 behind 1 PR lock'],
     ])
     expect(w.marks()[0]).toMatchObject({ kind: 'alarm', level: 'watch', subject: 'Locks', where: 'f3 / 0' })
   })
@@ -68,42 +68,72 @@ describe('lock storms as events', () => {
     const pauses = watching((at) => (second(at) % 8 < 4 ? [convoy(at)] : []))
     pauses.run(120)
     expect(pauses.told()).toHaveLength(1)
-    const often = watching((at) => (second(at) % 15 < 1 ? [convoy(at)] : []))
-    often.run(60)
-    expect(often.told().map(([s]) => s)).toEqual([0.1, 15, 30, 45, 60])
     const short = watching((at) => [convoy(at, 3, 7)])
     short.run(60)
     expect(short.told()).toEqual([])
+  })
+
+  it('a convoy that keeps coming back is reported once, then as a number every five minutes', () => {
+    const often = watching((at) => (second(at) % 15 < 1 ? [convoy(at)] : []))
+    often.run(640)
+    expect(often.told()).toEqual([
+      [0.1, 'Convoy on f3 / 0, 14 behind 1 PR lock'],
+      [315, 'Convoy on f3 / 0, 21 more times in 5 min'],
+      [630, 'Convoy on f3 / 0, 21 more times in 5 min'],
+    ])
+    const around = watching((at) => (second(at) % 15 < 1 ? [convoy(at, Math.floor(second(at) / 15) % 4)] : []))
+    around.run(380)
+    expect(around.told().map(([s]) => s)).toEqual([0.1, 15, 30, 45, 360])
+    expect(around.told().at(-1)?.[1]).toBe('Convoy on 4 resources, 21 more times in 5 min')
+    expect(around.marks()[0]?.where).toBe('')
+  })
+
+  it('an eviction risk is never only counted', () => {
+    const eviction: TracedCondition = {
+      kind: 'eviction',
+      resource: 1,
+      client: 8,
+      ageNs: 60 * NS_PER_S,
+      timeoutNs: 100 * NS_PER_S,
+    }
+    const w = watching((at) => (second(at) % 30 < 1 ? [eviction] : []))
+    w.run(95)
+    expect(w.told().map(([s]) => s)).toEqual([0.1, 30, 60, 90])
   })
 
   it('storms everywhere are three names and a number in ten seconds', () => {
     const w = watching((at) => Array.from({ length: 5_000 }, (_, r) => convoy(at, r, 10 + (r % 100))))
     w.run(25)
     expect(w.told()).toEqual([
-      [0.1, 'Convoy on f99 / 0, 109 behind one PR'],
-      [0.1, 'Convoy on f199 / 0, 109 behind one PR'],
-      [0.1, 'Convoy on f299 / 0, 109 behind one PR'],
+      [0.1, 'Convoy on f99 / 0, 109 behind 1 PR lock'],
+      [0.1, 'Convoy on f199 / 0, 109 behind 1 PR lock'],
+      [0.1, 'Convoy on f299 / 0, 109 behind 1 PR lock'],
       [10.1, 'Convoy on 4997 more resources'],
     ])
-    expect(w.watch.alarms(200, 10)).toHaveLength(4)
+    expect(w.watch.conditions(200, 10)).toHaveLength(4)
   })
 
   it('a ping-pong is reported by itself, but not of a convoy: while one is served, the lock changes hands', () => {
-    const pingPong = (resource: number): TraceAlarm => ({ kind: 'ping-pong', resource, perSecond: 41.2, sinceNs: 0 })
+    const pingPong = (resource: number): TracedCondition => ({
+      kind: 'ping-pong',
+      resource,
+      perSecond: 41.2,
+      sinceNs: 0,
+    })
     const w = watching((at) => [...(second(at) % 1 < 0.5 ? [convoy(at)] : []), pingPong(3), pingPong(4)])
     w.run(20)
     expect(w.told().map(([, text]) => text)).toEqual([
-      'Convoy on f3 / 0, 14 behind one PR',
-      'Ping-pong on f4 / 0, 41 owners/s',
+      'Convoy on f3 / 0, 14 behind 1 PR lock',
+      'Ping-pong on f4 / 0, 41 owner changes/s',
     ])
-    expect(w.watch.storms(200, 10).map(({ alarm }) => [alarm.kind, alarm.resource])).toEqual([
+    expect(w.watch.storms(200, 10).map(({ condition }) => [condition.kind, condition.resource])).toEqual([
       ['convoy', 3],
       ['ping-pong', 4],
     ])
   })
 
   it('a client is a risk from half of the timeout on, at once and once', () => {
-    const eviction = (at: number): TraceAlarm => ({
+    const eviction = (at: number): TracedCondition => ({
       kind: 'eviction',
       resource: 1,
       client: 8,
@@ -115,7 +145,7 @@ describe('lock storms as events', () => {
     expect(w.told()).toEqual([[50.1, 'Eviction risk on f1 / 0, cn08 silent for 50 % of 100 s']])
     expect(w.marks()[0]).toMatchObject({ level: 'bad' })
     expect(w.watch.storms(500, 10)).toEqual([])
-    expect(w.watch.alarms(500, 10)).toHaveLength(1)
+    expect(w.watch.conditions(500, 10)).toHaveLength(1)
     expect(w.watch.storms(501, 10)).toHaveLength(1)
   })
 
@@ -131,14 +161,16 @@ describe('lock storms as events', () => {
   })
 })
 
-describe('alarms of a sample', () => {
+describe('conditions of a sample', () => {
   it('are the worst of the samples up to it, none of later ones, and of samples in memory only', () => {
     const w = watching((at) => (second(at) === 2 || second(at) === 2.5 ? [convoy(at, 3, second(at) * 10)] : []))
     w.run(3)
     const waiting = (sample: number): number[] =>
-      w.watch.alarms(sample, 10).flatMap(({ alarm }) => (alarm.kind === 'convoy' ? [alarm.waiting] : []))
+      w.watch
+        .conditions(sample, 10)
+        .flatMap(({ condition }) => (condition.kind === 'convoy' ? [condition.waiting] : []))
     expect([19, 20, 24, 25, 29].map(waiting)).toEqual([[], [20], [20], [25], [25]])
-    expect(w.watch.alarms(25, 10)[0]?.atNs).toBe(2.5 * NS_PER_S)
+    expect(w.watch.conditions(25, 10)[0]?.atNs).toBe(2.5 * NS_PER_S)
     w.run(200)
     expect(waiting(25)).toEqual([])
   })

@@ -1,13 +1,14 @@
 /**
- * Samples a lock manager that reports every step: totals for the hour, alarms as long as samples are kept, and a few
+ * Samples a lock manager that reports every step: totals for the hour, conditions as long as samples are kept, and a few
  * events.
  */
 import { NS_PER_S } from '#core/base/units.ts'
-import type { LockWorld, TraceAlarm } from '#core/seqdlm/trace/trace.ts'
+import type { ResourceId } from '#core/seqdlm/messages.ts'
+import type { LockWorld, TracedCondition } from '#core/seqdlm/trace/trace.ts'
 import { SeriesTable } from '#core/series/series-table.ts'
 import type { EventLog } from '../state/event-log.ts'
-import { convoysBetween, type SeenAlarm } from './peaks.ts'
-import { alarmText, resourceName } from './alarm-text.ts'
+import { convoysBetween, type SeenCondition } from './peaks.ts'
+import { conditionText, resourceName } from './condition-text.ts'
 
 const RAW = 1_800
 const SECONDS = 3_600
@@ -43,7 +44,7 @@ export class LockSeries {
     return orNull(this.#raw.mean(ALL, column(measure), sample, n))
   }
 
-  /** Mean of the window before the one that ends at a sample; null if part of it is unknown. */
+  /** Mean of the window before the one that ends at a sample; null if it begins before the data in memory, or all of it is a gap. */
   meanBefore(measure: LockMeasure, sample: number, windowMs: number): number | null {
     const { table, to } = this.#tableFor(sample, 2 * windowMs)
     const border = table.sampleAt(table.atMs(to) - windowMs)
@@ -99,56 +100,61 @@ export class LockSeries {
   }
 }
 
-export type { SeenAlarm } from './peaks.ts'
+export type { SeenCondition } from './peaks.ts'
 
 /** Samples for which a storm stays visible: fifteen seconds, the largest distance of a search hit. */
 export const STORM_SAMPLES = 150
-/** Maximum alarms of one kind per sample, the worst ones. */
-const ALARMS_MAX = 4
-/** Samples with stored alarms: as many as the views can go back. */
-const KEPT = 1_800
+/** Maximum conditions of one kind per sample, the worst ones. */
+const CONDITIONS_MAX = 4
+/** Samples with stored conditions: as many as the views can go back. */
+const SAMPLES_MAX = 1_800
 /** Part of the timeout from which a client is at risk. */
 const RISK = 0.5
 /** Number of waiters from which a convoy is reported. */
 const CONVOY_LEAST = 8
-/** A storm is reported when it begins, and again after it was absent for this long. */
+/** A storm has ended after it was absent for this long. */
 const QUIET_MS = 10_000
+/**
+ * A storm that comes back within this time is a repeat: repeats are counted, and reported together at most this often. An
+ * eviction risk is always reported.
+ */
+const REPEAT_MS = 300_000
 /** Storms of one kind reported by name in ten seconds; the others are counted. */
 const NAMED_MAX = 3
 
 /** The oldest callback is always in the list; it is a storm only if it is near its timeout. */
-const isStorm = ({ alarm: a }: SeenAlarm): boolean => a.kind !== 'eviction' || a.ageNs > RISK * a.timeoutNs
+const isStorm = ({ condition: a }: SeenCondition): boolean => a.kind !== 'eviction' || a.ageNs > RISK * a.timeoutNs
 
-const severity = (a: TraceAlarm): number =>
+const severity = (a: TracedCondition): number =>
   a.kind === 'convoy' ? a.waiting : a.kind === 'ping-pong' ? a.perSecond : a.ageNs / a.timeoutNs
 
 const KINDS = ['convoy', 'ping-pong', 'eviction'] as const
 type Kind = (typeof KINDS)[number]
-const WORDS: Readonly<Record<Kind, string>> = {
+const LABELS: Readonly<Record<Kind, string>> = {
   convoy: 'Convoy',
   'ping-pong': 'Ping-pong',
   eviction: 'Eviction risk',
 }
-const keyOf = (a: TraceAlarm): string => `${a.kind} ${a.resource}`
+const keyOf = (a: TracedCondition): string => `${a.kind} ${a.resource}`
 
 /** Worst first; equal ones in the order of their resources, for a stable order. */
-const byWorst = (a: TraceAlarm, b: TraceAlarm): number => severity(b) - severity(a) || a.resource - b.resource
+const byWorst = (a: TracedCondition, b: TracedCondition): number => severity(b) - severity(a) || a.resource - b.resource
 
 /**
- * Worst state of each alarm, kind by kind, worst first; of equal ones the first.
+ * Worst state of each condition, kind by kind, worst first; of equal ones the first.
  *
  * A convoy that is being served hands its lock over, too: its queue is what matters, so its ping-pong is omitted.
  */
-function worstOf(seen: readonly SeenAlarm[]): SeenAlarm[] {
-  const worst = new Map<string, SeenAlarm>()
+function worstOf(seen: readonly SeenCondition[]): SeenCondition[] {
+  const worst = new Map<string, SeenCondition>()
   for (const s of seen) {
-    const known = worst.get(keyOf(s.alarm))
-    if (!known || severity(s.alarm) > severity(known.alarm)) worst.set(keyOf(s.alarm), s)
+    const known = worst.get(keyOf(s.condition))
+    if (!known || severity(s.condition) > severity(known.condition)) worst.set(keyOf(s.condition), s)
   }
   return KINDS.flatMap((kind) =>
     [...worst.values()]
-      .filter(({ alarm: a }) => a.kind === kind && !(kind === 'ping-pong' && worst.has(`convoy ${a.resource}`)))
-      .sort((a, b) => byWorst(a.alarm, b.alarm)),
+      .filter(({ condition: a }) => a.kind === kind && !(kind === 'ping-pong' && worst.has(`convoy ${a.resource}`)))
+      .sort((a, b) => byWorst(a.condition, b.condition)),
   )
 }
 
@@ -156,12 +162,14 @@ export class LockWatch {
   readonly world: LockWorld
   readonly series = new LockSeries()
   readonly #events: EventLog
-  /** Alarms by sample; only of samples that have any. */
-  readonly #kept = new Map<number, readonly SeenAlarm[]>()
-  /** Time at which each storm was last seen, ms. */
+  /** Conditions by sample; only of samples that have any. */
+  readonly #conditions = new Map<number, readonly SeenCondition[]>()
+  /** Time at which each storm was last seen, ms; kept until it would no longer be a repeat. */
   readonly #storms = new Map<string, number>()
+  /** Repeats since the first one that was not reported yet, by kind. */
+  readonly #repeats = new Map<Kind, { readonly sinceMs: number; times: number; readonly resources: Set<ResourceId> }>()
   /** Marks of the present ten seconds, by kind, and number of unnamed storms. */
-  #budget = { sinceMs: -Infinity, told: new Map<Kind, number>(), untold: new Map<Kind, number>() }
+  #budget = { sinceMs: -Infinity, reported: new Map<Kind, number>(), unreported: new Map<Kind, number>() }
   #last: { atNs: number; held: number } | undefined
 
   constructor(world: LockWorld, events: EventLog) {
@@ -174,27 +182,27 @@ export class LockWatch {
     const { trace } = this.world
     const sinceNs = this.#last?.atNs ?? 0
     this.#measure(atNs, atMs)
-    const now = trace.alarms(atNs).map((alarm) => ({ alarm, atNs }))
+    const now = trace.conditions(atNs).map((condition) => ({ condition, atNs }))
     const seen = worstOf([...now, ...convoysBetween(trace, sinceNs, atNs)])
     this.#keep(sample, seen)
-    this.#tell(atMs, seen)
+    this.#report(atMs, seen)
   }
 
   /**
-   * Alarms of the `n` samples up to `sample`, each in its worst state: a convoy lasts only milliseconds, and would
+   * Conditions of the `n` samples up to `sample`, each in its worst state: a convoy lasts only milliseconds, and would
    * flicker otherwise. Eviction risks are those of the sample itself. Worst first within a kind.
    */
-  alarms(sample: number, n: number): readonly SeenAlarm[] {
-    const all: SeenAlarm[] = []
+  conditions(sample: number, n: number): readonly SeenCondition[] {
+    const all: SeenCondition[] = []
     for (let s = sample; s > sample - n; s--) {
-      all.push(...(this.#kept.get(s) ?? []).filter((seen) => s === sample || seen.alarm.kind !== 'eviction'))
+      all.push(...(this.#conditions.get(s) ?? []).filter((seen) => s === sample || seen.condition.kind !== 'eviction'))
     }
     return worstOf(all)
   }
 
   /** Same, without open callbacks that are not near their timeout. */
-  storms(sample: number, n: number): readonly SeenAlarm[] {
-    return this.alarms(sample, n).filter(isStorm)
+  storms(sample: number, n: number): readonly SeenCondition[] {
+    return this.conditions(sample, n).filter(isStorm)
   }
 
   #measure(atNs: number, atMs: number): void {
@@ -210,53 +218,84 @@ export class LockWatch {
     this.#last = { atNs, held }
   }
 
-  #keep(sample: number, seen: readonly SeenAlarm[]): void {
-    const worst = KINDS.flatMap((kind) => seen.filter((s) => s.alarm.kind === kind).slice(0, ALARMS_MAX))
-    if (worst.length > 0) this.#kept.set(sample, worst)
-    for (const first of this.#kept.keys()) {
-      if (first > sample - KEPT) break
-      this.#kept.delete(first)
+  #keep(sample: number, seen: readonly SeenCondition[]): void {
+    const worst = KINDS.flatMap((kind) => seen.filter((s) => s.condition.kind === kind).slice(0, CONDITIONS_MAX))
+    if (worst.length > 0) this.#conditions.set(sample, worst)
+    for (const first of this.#conditions.keys()) {
+      if (first > sample - SAMPLES_MAX) break
+      this.#conditions.delete(first)
     }
   }
 
-  #tell(atMs: number, seen: readonly SeenAlarm[]): void {
+  #report(atMs: number, seen: readonly SeenCondition[]): void {
     if (atMs - this.#budget.sinceMs >= QUIET_MS) this.#renew(atMs)
     for (const s of seen) {
-      const { alarm } = s
-      if ((alarm.kind === 'convoy' && alarm.waiting < CONVOY_LEAST) || !isStorm(s)) continue
-      if (alarm.kind === 'ping-pong' && this.#storms.has(`convoy ${alarm.resource}`)) continue
-      const key = keyOf(alarm)
+      const { condition } = s
+      if ((condition.kind === 'convoy' && condition.waiting < CONVOY_LEAST) || !isStorm(s)) continue
+      if (condition.kind === 'ping-pong' && this.#isActive(`convoy ${condition.resource}`, atMs)) continue
+      const key = keyOf(condition)
       if (!this.#storms.has(key)) this.#mark(s, atMs)
+      else if (!this.#isActive(key, atMs)) {
+        if (condition.kind === 'eviction') this.#mark(s, atMs)
+        else this.#repeat(condition, condition.kind, atMs)
+      }
       this.#storms.set(key, atMs)
     }
-    for (const [key, lastMs] of this.#storms) if (atMs - lastMs >= QUIET_MS) this.#storms.delete(key)
+    for (const [key, lastMs] of this.#storms) if (atMs - lastMs >= REPEAT_MS) this.#storms.delete(key)
+    this.#reportRepeats(atMs)
   }
 
-  #mark({ alarm, atNs }: SeenAlarm, atMs: number): void {
-    const { told, untold } = this.#budget
-    const n = told.get(alarm.kind) ?? 0
+  #isActive(key: string, atMs: number): boolean {
+    const lastMs = this.#storms.get(key)
+    return lastMs !== undefined && atMs - lastMs < QUIET_MS
+  }
+
+  #repeat({ resource }: TracedCondition, kind: Kind, atMs: number): void {
+    let of = this.#repeats.get(kind)
+    if (!of) this.#repeats.set(kind, (of = { sinceMs: atMs, times: 0, resources: new Set() }))
+    of.times++
+    of.resources.add(resource)
+  }
+
+  /** Reports the repeats of a kind in one line: the resource if it is only one, else the number of resources. */
+  #reportRepeats(atMs: number): void {
+    for (const [kind, { sinceMs, times, resources }] of this.#repeats) {
+      if (atMs - sinceMs < REPEAT_MS) continue
+      this.#repeats.delete(kind)
+      const [only] = resources
+      const name = resources.size === 1 && only !== undefined ? resourceName(this.world, only) : ''
+      const where = name === '' ? `${resources.size} resources` : name
+      const often = times === 1 ? 'once more' : `${times} more times`
+      const text = `${LABELS[kind]} on ${where}, ${often} in ${REPEAT_MS / 60_000} min`
+      this.#events.add({ atMs, kind: 'alarm', level: 'watch', subject: 'Locks', text, where: name })
+    }
+  }
+
+  #mark({ condition, atNs }: SeenCondition, atMs: number): void {
+    const { reported, unreported } = this.#budget
+    const n = reported.get(condition.kind) ?? 0
     if (n >= NAMED_MAX) {
-      untold.set(alarm.kind, (untold.get(alarm.kind) ?? 0) + 1)
+      unreported.set(condition.kind, (unreported.get(condition.kind) ?? 0) + 1)
       return
     }
-    told.set(alarm.kind, n + 1)
-    const { text, note } = alarmText(this.world, alarm, atNs)
+    reported.set(condition.kind, n + 1)
+    const { text, note } = conditionText(this.world, condition, atNs)
     this.#events.add({
       atMs,
       kind: 'alarm',
-      level: alarm.kind === 'eviction' ? 'bad' : 'watch',
+      level: condition.kind === 'eviction' ? 'bad' : 'watch',
       subject: 'Locks',
-      text: alarm.kind === 'eviction' ? `${text} ${note}` : text,
-      where: resourceName(this.world, alarm.resource),
+      text: condition.kind === 'eviction' ? `${text} ${note}` : text,
+      where: resourceName(this.world, condition.resource),
     })
   }
 
   /** Begins the next ten seconds; unnamed storms of the last ones are reported in one line. */
   #renew(atMs: number): void {
-    for (const [kind, n] of this.#budget.untold) {
-      const text = `${WORDS[kind]} on ${n} more ${n === 1 ? 'resource' : 'resources'}`
+    for (const [kind, n] of this.#budget.unreported) {
+      const text = `${LABELS[kind]} on ${n} more ${n === 1 ? 'resource' : 'resources'}`
       this.#events.add({ atMs, kind: 'alarm', level: 'watch', subject: 'Locks', text, where: '' })
     }
-    this.#budget = { sinceMs: atMs, told: new Map(), untold: new Map() }
+    this.#budget = { sinceMs: atMs, reported: new Map(), unreported: new Map() }
   }
 }

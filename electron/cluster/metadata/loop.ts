@@ -37,7 +37,7 @@ import { countsOf, MetadataWindow } from './window.ts'
 import { MetadataWriter, type DesiredServices, type WriterOptions, type WrittenServer } from './writer.ts'
 import { SERVICES } from '../../base/service.ts'
 
-const KEPT = 200
+const DECISIONS_MAX = 200
 
 /** Event log of metadata control, newest last: jobs that come and go, steps of the policies, lost servers, choices. */
 class MetadataEvents {
@@ -52,7 +52,7 @@ class MetadataEvents {
 
   add(atMs: number, kind: MetadataEvent['kind'], text: string, where: string): void {
     // A new list each time: stored states keep the old one.
-    this.#events = [...this.#events, { seq: ++this.#seq, atMs, kind, text, where }].slice(-KEPT)
+    this.#events = [...this.#events, { seq: ++this.#seq, atMs, kind, text, where }].slice(-DECISIONS_MAX)
   }
 
   /** Adds steps of the policies that came into force since the last call. */
@@ -100,7 +100,7 @@ export class MetadataLoop {
   /** Time since which plans have been shown; undefined while there are none. */
   #shownSinceNs: number | undefined
   readonly #events = new MetadataEvents()
-  readonly #kept: MetadataSettingsStore | undefined
+  readonly #settingsStore: MetadataSettingsStore | undefined
   readonly #servers = new Map<string, LastServer>()
   #settings: MetadataSettings
   #policies: MetadataPolicies
@@ -126,12 +126,12 @@ export class MetadataLoop {
       /** Identifies jobs that are never limited. */
       readonly jobIds: Pick<JobIdWatch, 'isSystem'>
     } & WriterOptions,
-    kept?: MetadataSettingsStore,
+    settingsStore?: MetadataSettingsStore,
   ) {
     this.#source = source
     this.#mode = start.mode
-    this.#kept = kept
-    this.#settings = kept?.load() ?? start.settings
+    this.#settingsStore = settingsStore
+    this.#settings = settingsStore?.load() ?? start.settings
     if (this.#settings.policies !== '' && this.#settings.startedMs === null) {
       this.#settings = { ...this.#settings, startedMs: this.#nowMs() }
     }
@@ -192,7 +192,7 @@ export class MetadataLoop {
     if (isOther) this.#policies = new MetadataPolicies(settings.policies)
     this.#settings = settings
     this.#controller.setSettings(controlOf(settings))
-    this.#kept?.keep(settings)
+    this.#settingsStore?.keep(settings)
     this.#isDue = true
     this.#events.add(this.#nowMs(), 'controller', what, this.#source.cluster)
   }
@@ -237,7 +237,7 @@ export class MetadataLoop {
     const counts = this.#take(s, atMs)
     const isDue = this.#isTime(s, counts)
     if (isDue) this.#decide(s)
-    if (isDue || this.#mode !== 'enforce' || this.#shadowLeftNs(s.atNs) > 0) await this.#write(s, isDue)
+    if (isDue || this.#mode !== 'enforce' || this.#shadowRemainingNs(s.atNs) > 0) await this.#write(s, isDue)
     this.series.push(atMs, counts, this.#decision?.shares ?? [], this.#settings, this.#source.periodNs / NS_PER_S)
     if (isDue) this.#cycleMs = performance.now() - began
     if (isDue || this.#isStale(s.atNs)) {
@@ -329,7 +329,7 @@ export class MetadataLoop {
   }
 
   /** Time for which plans are still only shown although the mode is enforce, ns. */
-  #shadowLeftNs(nowNs: number): number {
+  #shadowRemainingNs(nowNs: number): number {
     return Math.max(0, (this.#shownSinceNs ?? nowNs) + this.#fences.shadowNs - nowNs)
   }
 
@@ -349,8 +349,8 @@ export class MetadataLoop {
   async #write(s: MetadataSample, isDue: boolean): Promise<void> {
     const answering = [...this.#servers.values()].filter((x) => x.silent === undefined)
     const relaxed = new Set<string>()
-    const shadowLeftNs = this.#shadowLeftNs(s.atNs)
-    if (this.#mode === 'enforce' && shadowLeftNs === 0) {
+    const remainingNs = this.#shadowRemainingNs(s.atNs)
+    if (this.#mode === 'enforce' && remainingNs === 0) {
       const measured = answering.filter(({ reading }) => {
         const seen = this.#seen.get(reading.host)
         if (seen === 'relax') relaxed.add(reading.host)
@@ -368,16 +368,16 @@ export class MetadataLoop {
       )
       return
     }
-    const isLeft = (x: LastServer): boolean => this.#writer.isWritten(x.reading.host)
-    const left = answering.filter(isLeft)
+    const hasRules = (x: LastServer): boolean => this.#writer.isWritten(x.reading.host)
+    const remaining = answering.filter(hasRules)
     if (this.#mode !== 'observe' && isDue) {
-      const leftS = Math.ceil(shadowLeftNs / NS_PER_S)
-      const detail = this.#mode === 'enforce' ? `shown first, written in ${leftS} s` : 'advise: not written'
-      for (const { written, reading } of answering.filter((x) => !isLeft(x))) {
+      const remainingS = Math.ceil(remainingNs / NS_PER_S)
+      const detail = this.#mode === 'enforce' ? `shown first, written in ${remainingS} s` : 'advise: not written'
+      for (const { written, reading } of answering.filter((x) => !hasRules(x))) {
         this.#writer.show(written, desiredOf(this.#decision?.rules ?? [], reading.host), detail)
       }
     }
-    await Promise.all(left.map(({ written }) => this.#writer.withdraw(written)))
+    await Promise.all(remaining.map(({ written }) => this.#writer.withdraw(written)))
   }
 
   #period(reading: NodeReading): ServerPeriod {

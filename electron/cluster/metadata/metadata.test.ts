@@ -109,7 +109,7 @@ const OPEN_200 = { algorithm: 'static', policies: '1 0 job 7.a open 200' }
 /** tbf_depth: tokens of a full bucket. */
 const DEPTH = 3
 
-const ours = (c: Emulated, host: string): string[] =>
+const managed = (c: Emulated, host: string): string[] =>
   (['mdt', 'mdt_readpage'] as const).flatMap((s) =>
     parseNrsTbfRule(rulesOf(c, host, s))
       .rules.filter((r) => isControllerRule(r.name) && r.cpt === 0)
@@ -158,7 +158,7 @@ describe('a limit of one operation', () => {
       // Each client uses one CPT: one of two CPTs may be idle.
       expect(limited).toBeGreaterThan(cpts * servers === 4 || policy === 'tbf' ? 90 : 180)
       expect(free).toBeGreaterThan(1000)
-      expect(ours(c, 'mds01').every((r) => r.includes('jobid={7.a}'))).toBe(true)
+      expect(managed(c, 'mds01').every((r) => r.includes('jobid={7.a}'))).toBe(true)
       expect(c.monitor.failures).toEqual([])
     },
   )
@@ -166,11 +166,11 @@ describe('a limit of one operation', () => {
   it('holds from the first operation on: its rule exists before the job begins', async () => {
     const c = run([{ id: '7.a', start_s: 3 }, { id: 'free' }], { control: OPEN_200 })
     await c.run(2)
-    expect(ours(c, 'mds01')).toEqual(['mdt jobid={7.a}&opcode={ldlm_enqueue} 200'])
+    expect(managed(c, 'mds01')).toEqual(['mdt jobid={7.a}&opcode={ldlm_enqueue} 200'])
     expect((await mostPerSecond(c, [['7.a', 'open']], 2.5, 5)).sum).toBeLessThanOrEqual(200 + DEPTH)
   })
 
-  it('leaves a neighbour as it was, and what the job does otherwise', async () => {
+  it('leaves a neighbor as it was, and what the job does otherwise', async () => {
     const jobs = [
       { id: '7.a', op: 'close', processes: 2 },
       { id: '8.b', op: 'open', processes: 2 },
@@ -190,7 +190,7 @@ describe('a limit of one operation', () => {
     const c = run([{ id: '7.a' }], { control: { algorithm: 'static', policies } })
     const rates: string[] = []
     await c.run(9, (atNs) => {
-      if (atNs % NS_PER_S === 0.5 * NS_PER_S) rates.push(ours(c, 'mds01')[0]?.split(' ').at(-1) ?? '')
+      if (atNs % NS_PER_S === 0.5 * NS_PER_S) rates.push(managed(c, 'mds01')[0]?.split(' ').at(-1) ?? '')
     })
     expect(rates).toEqual(['200', '200', '200', '200', '50', '50', '50', '400', '400'])
     expect(c.monitor.metadata.stateAt(c.monitor.sample)?.steps.map((s) => s.state)).toEqual([
@@ -217,7 +217,7 @@ describe('a limit of a class', () => {
     const { sum } = await mostPerSecond(c, [['7.a', 'meta_op']], 3, 12)
     expect(sum).toBeLessThanOrEqual(400)
     expect(sum).toBeGreaterThan(400 * least)
-    expect(ours(c, 'mds01')).toHaveLength(rules)
+    expect(managed(c, 'mds01')).toHaveLength(rules)
     expect(mostChanges(c, 3)).toBe(0)
   })
 })
@@ -257,9 +257,9 @@ describe('demands under one system limit (PSFA)', () => {
     const policies = '1 0 demand 7.a open 300\n2 0 demand 8.b open 300'
     const c = run(jobs, { control: { algorithm: 'psfa', limits: { open: 600 }, policies } })
     await c.run(5)
-    expect(ours(c, 'mds01').map((r) => r.split(' ').at(-1))).toEqual(expect.arrayContaining(['10', '600']))
+    expect(managed(c, 'mds01').map((r) => r.split(' ').at(-1))).toEqual(expect.arrayContaining(['10', '600']))
     await c.run(5.5)
-    expect(ours(c, 'mds01').map((r) => r.split(' ').at(-1))).toEqual(['300', '300'])
+    expect(managed(c, 'mds01').map((r) => r.split(' ').at(-1))).toEqual(['300', '300'])
     const { sum } = await mostPerSecond(
       c,
       [
@@ -270,7 +270,7 @@ describe('demands under one system limit (PSFA)', () => {
       19.5,
     )
     expect(sum).toBeLessThanOrEqual(600 + 2 * DEPTH * 2)
-    expect(ours(c, 'mds01').map((r) => r.split(' ').at(-1))).toEqual(expect.arrayContaining(['10', '600']))
+    expect(managed(c, 'mds01').map((r) => r.split(' ').at(-1))).toEqual(expect.arrayContaining(['10', '600']))
     const events = c.monitor.metadata.stateAt(c.monitor.sample)?.events.map((e) => e.text) ?? []
     expect(events).toEqual(expect.arrayContaining(['8.b began', '8.b is idle']))
   })
@@ -323,10 +323,10 @@ describe('the modes', () => {
     const c = run([{ id: '7.a', op: MIX }], { control: SHARED })
     foreign(c)
     await c.run(3)
-    expect(ours(c, 'mds01').length).toBeGreaterThan(2)
+    expect(managed(c, 'mds01').length).toBeGreaterThan(2)
     expect(c.monitor.setMetadata({ policies: '' })).toMatchObject({ ok: true })
     await c.run(4)
-    expect(ours(c, 'mds01')).toEqual([])
+    expect(managed(c, 'mds01')).toEqual([])
     expect(rulesOf(c, 'mds01', 'mdt')).toContain('night jobid={99.*} 77')
     expect(c.source.emulator.node('mds01')?.timers.size).toBe(0)
   })
@@ -389,22 +389,22 @@ describe('servers that do not answer, and a console that is gone', () => {
       { around: away(['mds02'], () => isAway) },
     )
     await c.run(4)
-    expect([...ours(c, 'mds01'), ...ours(c, 'mds02')].map((r) => r.split(' ').at(-1))).toEqual(['100', '100'])
+    expect([...managed(c, 'mds01'), ...managed(c, 'mds02')].map((r) => r.split(' ').at(-1))).toEqual(['100', '100'])
     isAway = true
     const { sum } = await mostPerSecond(c, [['7.a', 'open']], 4, 40)
     expect(sum).toBeLessThanOrEqual(200 + 2 * DEPTH)
-    expect(ours(c, 'mds01')[0]).toMatch(/ 100$/)
+    expect(managed(c, 'mds01')[0]).toMatch(/ 100$/)
     expect(c.monitor.metadata.stateAt(c.monitor.sample)?.servers[1]).toMatchObject({
       state: 'silent',
       why: 'timed out',
     })
     await c.run(75)
     // Its rules expired with its timer: it no longer counts in the sum.
-    expect(ours(c, 'mds02')).toEqual([])
-    expect(ours(c, 'mds01')[0]).toMatch(/ 200$/)
+    expect(managed(c, 'mds02')).toEqual([])
+    expect(managed(c, 'mds01')[0]).toMatch(/ 200$/)
     isAway = false
     await c.run(79)
-    const back = [...ours(c, 'mds01'), ...ours(c, 'mds02')].map((r) => Number(r.split(' ').at(-1)))
+    const back = [...managed(c, 'mds01'), ...managed(c, 'mds02')].map((r) => Number(r.split(' ').at(-1)))
     expect(back.every((rate) => rate > 80)).toBe(true)
     expect(back[0]! + back[1]!).toBeLessThanOrEqual(200)
     expect(c.monitor.failures).toEqual([])
@@ -413,9 +413,9 @@ describe('servers that do not answer, and a console that is gone', () => {
   it('a console that is gone leaves no rule for longer than a minute', async () => {
     const c = run([{ id: '7.a', op: MIX }], { control: SHARED })
     await c.run(5)
-    expect(ours(c, 'mds01').length).toBeGreaterThan(2)
+    expect(managed(c, 'mds01').length).toBeGreaterThan(2)
     c.source.emulator.sim.runUntil(66 * NS_PER_S)
-    expect(ours(c, 'mds01')).toEqual([])
+    expect(managed(c, 'mds01')).toEqual([])
   })
 
   it('one that starts again takes its rules over: the same names, no fresh buckets', async () => {
@@ -442,7 +442,7 @@ describe('servers that do not answer, and a console that is gone', () => {
     const second = emulatedCluster(scenario, { kind: 'LIVE', source: first.source, history: first.history })
     expect(second.monitor.metadata.settings).toEqual(first.monitor.metadata.settings)
     await second.run(5)
-    expect(ours(second, 'mds01')).toHaveLength(1)
+    expect(managed(second, 'mds01')).toHaveLength(1)
   })
 
   it('a server that refuses its rules is tried again later, and others are not raised meanwhile', async () => {
@@ -464,11 +464,11 @@ describe('servers that do not answer, and a console that is gone', () => {
     refuses = true
     expect(c.monitor.setMetadata({ policies: '1 0 job 7.a open 50' })).toMatchObject({ ok: true })
     await c.run(6)
-    expect(ours(c, 'mds02')[0]).toMatch(/ 100$/)
+    expect(managed(c, 'mds02')[0]).toMatch(/ 100$/)
     expect(c.monitor.failures.map((f) => f.code)).toContain('RULES_NOT_APPLIED')
     refuses = false
     await c.run(12)
-    expect([...ours(c, 'mds01'), ...ours(c, 'mds02')].map((r) => r.split(' ').at(-1))).toEqual(['25', '25'])
+    expect([...managed(c, 'mds01'), ...managed(c, 'mds02')].map((r) => r.split(' ').at(-1))).toEqual(['25', '25'])
     expect(c.monitor.failures).toEqual([])
   })
 })
@@ -527,7 +527,7 @@ describe('what an operator sets and sees', () => {
       },
     })
     await c.run(5)
-    expect(ours(c, 'mds01')).toEqual([])
+    expect(managed(c, 'mds01')).toEqual([])
   })
 
   it('the state of each cycle and the series of each sample agree', async () => {
@@ -608,8 +608,8 @@ describe('on real servers', () => {
     for (const [i, rate] of rates.entries())
       if (i > 0) expect(rate).toBeGreaterThanOrEqual(Math.floor(rates[i - 1]! / 2))
     expect(rates.at(-1)).toBe(5)
-    const said = c.monitor.metadata.stateAt(c.monitor.sample)?.unexpressed.map((u) => u.text) ?? []
-    expect(said).toContain(
+    const output = c.monitor.metadata.stateAt(c.monitor.sample)?.unexpressed.map((u) => u.text) ?? []
+    expect(output).toContain(
       'open of 7.a.u1 cannot be limited to 2 op/s: its rules cannot go below 5, 5 RPC/s for each class',
     )
   })
@@ -633,7 +633,7 @@ describe('on real servers', () => {
     expect(started(c).length).toBeGreaterThan(0)
     expect(c.monitor.setMetadata({ policies: '' }).ok).toBe(true)
     await c.run(15)
-    expect(ours(c, 'mds01')).toEqual([])
+    expect(managed(c, 'mds01')).toEqual([])
     const before = started(c).length
     expect(c.monitor.setMetadata({ policies: LOW.policies }).ok).toBe(true)
     await c.run(24)
@@ -657,14 +657,14 @@ describe('on real servers', () => {
       }),
     })
     await c.run(4)
-    const [rule = ''] = ours(c, 'mds01')
+    const [rule = ''] = managed(c, 'mds01')
     expect(Number(rule.split(' ').at(-1))).toBeGreaterThan(20)
     const before = started(c).length
     isPartial = true
     await c.run(6)
     expect(started(c).slice(before)).toEqual([])
-    expect(ours(c, 'mds01')).toEqual([rule])
+    expect(managed(c, 'mds01')).toEqual([rule])
     await c.run(9)
-    expect(ours(c, 'mds01')).toEqual([])
+    expect(managed(c, 'mds01')).toEqual([])
   })
 })

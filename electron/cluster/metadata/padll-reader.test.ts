@@ -55,7 +55,7 @@ const answer = (s: PadllStatus): Result<ExecResult> => printed(`${JSON.stringify
 function reader(exec: NodeConnection['exec']) {
   const events = new EventLog()
   const node: NodeConnection = { host: 'qos01', roles: ['controller'], exec }
-  return { events, padll: new PadllReader(node, events), told: () => events.between(0, Infinity, 100) }
+  return { events, padll: new PadllReader(node, events), reported: () => events.between(0, Infinity, 100) }
 }
 
 describe('reading the global controller', () => {
@@ -71,19 +71,19 @@ describe('reading the global controller', () => {
     ],
   ])('says what is wrong with %s, and keeps what it knew', async (_, stdout, why) => {
     let next = answer(status())
-    const { padll, told } = reader(async () => next)
+    const { padll, reported } = reader(async () => next)
     await padll.refresh(0, T0)
     next = printed(stdout)
     await padll.refresh(NS_PER_S, T0 + 1000)
     expect(padll.failure).toMatchObject({ code: 'CONTROLLER_UNREADABLE' })
     expect(padll.failure?.why).toContain(why)
     expect(padll.documents.newest?.atMs).toBe(T0)
-    expect(told()).toMatchObject([{ kind: 'lost', level: 'bad' }])
+    expect(reported()).toMatchObject([{ kind: 'lost', level: 'bad' }])
   })
 
   it('reports once that the controller is silent and once that it is back, and keeps the gap', async () => {
     let isUp = true
-    const { padll, told } = reader(async () => {
+    const { padll, reported } = reader(async () => {
       if (!isUp) return lost('connection refused')
       return answer(status({ jobs: [jobNow('a')] }))
     })
@@ -92,7 +92,7 @@ describe('reading the global controller', () => {
       await padll.refresh(s * NS_PER_S, T0 + s * 1000)
       expect(padll.failure?.code).toBe(isUp ? undefined : 'CONTROLLER_SILENT')
     }
-    expect(told().map((m) => m.level)).toEqual(['ok', 'bad'])
+    expect(reported().map((m) => m.level)).toEqual(['ok', 'bad'])
     expect(padll.jobsNow).toHaveLength(1)
     isUp = false
     await padll.refresh(6 * NS_PER_S, T0 + 6000)
@@ -104,20 +104,20 @@ describe('reading the global controller', () => {
   })
 
   it('never reads twice at once, and continues with gaps while an answer is late', async () => {
-    let asked = 0
+    let requests = 0
     let release: (r: Result<ExecResult>) => void = () => undefined
     const { padll } = reader(() => {
-      asked++
+      requests++
       return new Promise((resolve) => (release = resolve))
     })
     const first = padll.refresh(0, T0)
     await padll.refresh(NS_PER_S, T0 + 1000)
     await padll.refresh(2 * NS_PER_S, T0 + 2000)
-    expect(asked).toBe(1)
+    expect(requests).toBe(1)
     release(answer(status()))
     await first
     const second = padll.refresh(3 * NS_PER_S, T0 + 3000)
-    expect(asked).toBe(2)
+    expect(requests).toBe(2)
     release(answer(status()))
     await second
     expect(padll.takeCosts().map((c) => c.bytes > 100)).toEqual([true, true])
@@ -125,20 +125,20 @@ describe('reading the global controller', () => {
   })
 
   it('asks no more than once a second', async () => {
-    let asked = 0
+    let requests = 0
     const { padll } = reader(async () => {
-      asked++
+      requests++
       return answer(status())
     })
     for (let i = 0; i < 30; i++) await padll.refresh(i * 0.1 * NS_PER_S, T0 + i * 100)
-    expect(asked).toBe(3)
+    expect(requests).toBe(3)
   })
 
   it('reports each event once, also when another run of the controller counts from 0 again', async () => {
     const event = (seq: number, atMs: number, text: string) =>
       ({ seq, atMs, kind: 'join', text, where: 'cn01' }) as const
     let next = status({ events: [event(0, T0 - 60_000, 'long ago'), event(1, T0, 'a joined')] })
-    const { padll, told } = reader(async () => answer(next))
+    const { padll, reported } = reader(async () => answer(next))
     await padll.refresh(0, T0)
     await padll.refresh(NS_PER_S, T0 + 1000)
     next = status({ atMs: T0 + 2000, events: [event(1, T0, 'a joined'), event(2, T0 + 1500, 'b joined')] })
@@ -146,7 +146,7 @@ describe('reading the global controller', () => {
     const again = [event(0, T0 + 2600, 'a joined again')]
     next = status({ atMs: T0 + 3000, epoch: 2, startedMs: T0 + 2500, events: again })
     await padll.refresh(3 * NS_PER_S, T0 + 3000)
-    expect(told().map((m) => m.text)).toEqual(['a joined again', 'b joined', 'a joined'])
+    expect(reported().map((m) => m.text)).toEqual(['a joined again', 'b joined', 'a joined'])
     expect(padll.events(T0 - 1, T0 + 2000).map((e) => e.text)).toEqual(['a joined', 'b joined'])
   })
 
@@ -155,9 +155,9 @@ describe('reading the global controller', () => {
       const event = (seq: number, atMs: number, text: string) =>
         ({ seq, atMs: atMs + aheadMs, kind: 'join', text, where: 'cn01' }) as const
       const events = [event(0, T0 - 60_000, 'long ago'), event(1, T0 - 1000, 'a joined')]
-      const { padll, told } = reader(async () => answer(status({ atMs: T0 + aheadMs, events })))
+      const { padll, reported } = reader(async () => answer(status({ atMs: T0 + aheadMs, events })))
       await padll.refresh(0, T0)
-      expect(told().map((m) => m.text)).toEqual(['a joined'])
+      expect(reported().map((m) => m.text)).toEqual(['a joined'])
       expect(padll.events(T0 - 2000, T0)).toMatchObject([{ text: 'a joined', atMs: T0 - 1000 }])
     }
   })

@@ -13,7 +13,7 @@ import type { EventLog } from '../state/event-log.ts'
 import { PadllSeries } from './padll-series.ts'
 
 /** Kept as long as raw samples of a cluster can be in memory, and up to so many characters in total. */
-const KEPT_MS = 1_800_000
+const RETENTION_MS = 1_800_000
 const CHARS_MAX = 32_000_000
 /** A longer answer is not a status. */
 const DOCUMENT_MAX = 16_000_000
@@ -48,7 +48,8 @@ export class PadllDocuments {
     this.#last = { atMs, status }
     let gone = 0
     // The document before the first recent one is kept: it was current then.
-    const isOver = (): boolean => this.#chars > CHARS_MAX || (this.#kept[gone + 1]?.atMs ?? Infinity) <= atMs - KEPT_MS
+    const isOver = (): boolean =>
+      this.#chars > CHARS_MAX || (this.#kept[gone + 1]?.atMs ?? Infinity) <= atMs - RETENTION_MS
     while (gone < this.#kept.length - 1 && isOver()) this.#chars -= this.#kept[gone++]?.text.length ?? 0
     if (gone > 0) this.#kept.splice(0, gone)
   }
@@ -81,8 +82,8 @@ export class PadllDocuments {
 /** Deadline of a controller, wall ms. */
 const LATE_MS = 10_000
 /** Maximum stored events of the controller. */
-const EVENTS_KEPT = 1_000
-/** At the first reading only recent events are reported. */
+const EVENTS_MAX = 1_000
+/** Age up to which events are reported at the first reading, ms. */
 const NEWS_MS = 5_000
 
 export type PadllEvent = PadllStatus['events'][number]
@@ -215,12 +216,12 @@ export class PadllReader {
       this.#events.add({ atMs, kind: 'lost', level: 'ok', subject: 'PADLL', text, where: this.node.host })
     }
     this.#failure = undefined
-    this.#tell(atMs, status)
+    this.#report(atMs, status)
     return true
   }
 
   /** Reports new events of the controller, in the order of its numbers; a new run counts from 0. */
-  #tell(atMs: number, status: PadllStatus): void {
+  #report(atMs: number, status: PadllStatus): void {
     const run = `${status.controller} ${status.epoch} ${status.startedMs}`
     const isSame = run === this.#news.run
     const sinceMs = this.#news.run === '' ? atMs - NEWS_MS : this.#news.atMs
@@ -233,7 +234,7 @@ export class PadllReader {
       this.#events.add({ ...mark, text: e.text, where: e.where })
     }
     this.#kept.push(...fresh)
-    if (this.#kept.length > EVENTS_KEPT) this.#kept = this.#kept.slice(-EVENTS_KEPT / 2)
+    if (this.#kept.length > EVENTS_MAX) this.#kept = this.#kept.slice(-EVENTS_MAX / 2)
     this.#news = { run, seq: Math.max(-1, ...status.events.map((e) => e.seq)), atMs }
   }
 }

@@ -54,7 +54,7 @@ class Bounded {
   }
 
   set(name: string, values: readonly number[]): void {
-    if (!this.#seen.has(name) && this.#seen.size >= this.#most && !this.#makeRoom()) return
+    if (!this.#seen.has(name) && this.#seen.size >= this.#most && !this.#grow()) return
     // Newest last, so the first is the one absent for longest.
     this.#seen.delete(name)
     this.#seen.set(name, this.table.newest)
@@ -75,7 +75,7 @@ class Bounded {
   }
 
   /** Drops the series absent for longest, unless it was present in the previous sample. */
-  #makeRoom(): boolean {
+  #grow(): boolean {
     const [first] = this.#seen
     if (!first || first[1] >= this.table.newest - 1) return false
     this.#drop(first[0])

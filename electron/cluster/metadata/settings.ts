@@ -22,7 +22,7 @@ export const DEFAULT_METADATA_SETTINGS: MetadataSettings = {
 
 /** Code and rule of each field, for the refusal of a value out of range. */
 const RULES: Readonly<Partial<Record<string, readonly [code: string, what: string]>>> = {
-  algorithm: ['BAD_ALGORITHM', `The algorithm is one of ${PADLL_ALGORITHMS.join(', ')}`],
+  algorithm: ['BAD_ALGORITHM', `The algorithm must be one of ${PADLL_ALGORITHMS.join(', ')}`],
   epsilon: ['BAD_EPSILON', 'Epsilon must be between 0 and 1'],
   slots: ['BAD_SLOTS', `Slots must be 1 to ${SLOTS_MAX} jobs`],
   scope: ['BAD_LIMIT', 'A limit must name an operation or class of PADLL'],

@@ -46,7 +46,7 @@ function stopOf(key: string): TimerStop {
   return { parameter: SERVICES[key.slice(0, at) as MdsService].rules, queue: 'reg', name: key.slice(at + 1) }
 }
 
-const ours = (rules: readonly RuleLine[]): RuleLine[] =>
+const managed = (rules: readonly RuleLine[]): RuleLine[] =>
   rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && isControllerRule(r.name))
 
 const conditionsOf = ({ conditions }: RuleLine): string =>
@@ -54,7 +54,7 @@ const conditionsOf = ({ conditions }: RuleLine): string =>
 
 /** Part of a plan that only lowers rates of wanted rules. */
 function lowering(host: string, present: readonly RuleLine[], plan: Plan): Plan {
-  const kept = ours(present).map((r) => {
+  const kept = managed(present).map((r) => {
     const conditions = conditionsOf(r)
     const want = plan.expected.get(r.name)
     const rate = want?.conditions === conditions ? Math.min(want.rate, r.rate) : r.rate
@@ -70,7 +70,7 @@ function keeping(
 ): Work['plans'] {
   const of = (s: MdsService): Plan => {
     const { rules } = services[s]
-    const kept = ours(rules).filter((r) => stays(s, r))
+    const kept = managed(rules).filter((r) => stays(s, r))
     return planRules(
       node.host,
       rules,
@@ -81,7 +81,7 @@ function keeping(
 }
 
 /** Options that concern other writers of the cluster. */
-export interface WriterOptions extends Pick<LeaseOptions, 'keeper' | 'may'> {
+export interface WriterOptions extends Pick<LeaseOptions, 'store' | 'may'> {
   /** Called when another console took a lease. */
   readonly onTaken?: ((why: Failure) => void) | undefined
   /** Longest wait for the servers in one step of writing, wall ms; a slower one is left out of the next steps. */
@@ -110,10 +110,10 @@ export class MetadataWriter {
     this.#source = source
     this.#audit = audit
     this.#options = options
-    const { keeper, may } = options
+    const { store, may } = options
     for (const n of source.nodes) {
       if (n.roles.includes('mds'))
-        this.#leases.set(n.host, new Lease(n, `${session}-md`, audit, { stop: stopOf, keeper, may }))
+        this.#leases.set(n.host, new Lease(n, `${session}-md`, audit, { stop: stopOf, store, may }))
     }
   }
 
@@ -144,7 +144,7 @@ export class MetadataWriter {
     return this.#written.has(host) || this.#leases.get(host)?.isOpen === true
   }
 
-  /** For a new mode: failures of the old one no longer apply. */
+  /** Clears the failures of the previous mode, which do not apply to a new one. */
   forgetFailures(): void {
     this.#failures.clear()
     this.#retries.clear()
@@ -233,14 +233,14 @@ export class MetadataWriter {
 
   async #withdraw(server: WrittenServer): Promise<boolean> {
     const { host } = server.node
-    const isAny = MDS_SERVICES.some((s) => ours(server.services[s].rules).length > 0)
+    const isAny = MDS_SERVICES.some((s) => managed(server.services[s].rules).length > 0)
     // Rules under the lease of another console belong to it, although their names are the same.
-    const others = (isAny ? await this.#leases.get(host)?.takenOver() : undefined) ?? []
-    const isOthers = (service: MdsService, r: RuleLine): boolean =>
-      others.some((o) => o.parameter === SERVICES[service].rules && o.name === r.name)
-    const plans = keeping(server, isOthers)
+    const takenOver = (isAny ? await this.#leases.get(host)?.takenOver() : undefined) ?? []
+    const isTakenOver = (service: MdsService, r: RuleLine): boolean =>
+      takenOver.some((o) => o.parameter === SERVICES[service].rules && o.name === r.name)
+    const plans = keeping(server, isTakenOver)
     await this.#guard(host, () => this.#apply({ server, plans }, (_host, _present, plan) => plan))
-    if (MDS_SERVICES.some((s) => ours(server.services[s].rules).some((r) => !isOthers(s, r)))) return false
+    if (MDS_SERVICES.some((s) => managed(server.services[s].rules).some((r) => !isTakenOver(s, r)))) return false
     await this.#guard(host, () => this.#end(host))
     return true
   }
@@ -255,7 +255,7 @@ export class MetadataWriter {
   /** Ensures a timer for every rule that exists or is about to; false if none could be made. */
   async #cover({ server, plans }: Work, nowNs: number): Promise<boolean> {
     const { host } = server.node
-    const there = MDS_SERVICES.flatMap((s) => ours(server.services[s].rules).map((r) => keyOf(s, r.name)))
+    const there = MDS_SERVICES.flatMap((s) => managed(server.services[s].rules).map((r) => keyOf(s, r.name)))
     const next = MDS_SERVICES.flatMap((s) => [...plans[s].expected.keys()].map((n) => keyOf(s, n)))
     const names = [...there, ...next]
     const covered = await this.#leases.get(host)?.cover(names, nowNs, this.#nowMs(), { there, next })
@@ -263,13 +263,13 @@ export class MetadataWriter {
       if (names.length > 0) this.#written.add(host)
       return true
     }
-    if (covered.error.code === 'LEASE_TAKEN') this.#left(host, covered.error)
+    if (covered.error.code === 'LEASE_TAKEN') this.#onLeaseLost(host, covered.error)
     else if (covered.error.code !== 'LEASE_REFUSED') this.#failures.set(host, covered.error)
     return false
   }
 
   /** The console that took the lease now manages the rules, and removes them. */
-  #left(host: string, why: Failure): void {
+  #onLeaseLost(host: string, why: Failure): void {
     this.#written.delete(host)
     this.#options.onTaken?.(why)
   }
@@ -284,12 +284,12 @@ export class MetadataWriter {
     for (const service of MDS_SERVICES) {
       const plan = part(node.host, services[service].rules, plans[service])
       // The whole plan was made before its first part was applied.
-      const left = planRules(node.host, services[service].rules, [...plan.expected.values()])
-      if (left.commands.length === 0) continue
+      const remainingPlan = planRules(node.host, services[service].rules, [...plan.expected.values()])
+      if (remainingPlan.commands.length === 0) continue
       const atMs = this.#nowMs()
       const done = await this.#guard(node.host, async () => {
         const { may } = this.#options
-        const applied = await applyPlan(node, left, this.#audit, atMs, {
+        const applied = await applyPlan(node, remainingPlan, this.#audit, atMs, {
           parameter: SERVICES[service].rules,
           may,
           timerFile: this.#leases.get(node.host)?.state?.file,
@@ -298,7 +298,7 @@ export class MetadataWriter {
         const taken = applied.isUncovered
           ? await this.#leases.get(node.host)?.endedElsewhere(this.#source.nowNs())
           : undefined
-        if (taken) this.#left(node.host, taken)
+        if (taken) this.#onLeaseLost(node.host, taken)
         const { state, detail } = applied
         this.#outcomes.set(placeOf(node.host, service), { plan: plans[service], atMs, state, detail })
         if (applied.rules) services[service] = { rules: applied.rules, rulesText: applied.rulesText }
@@ -316,7 +316,7 @@ export class MetadataWriter {
       this.#failures.delete(host)
       this.#retries.delete(host)
       const isEmpty = MDS_SERVICES.every(
-        (s) => plans[s].expected.size === 0 && ours(server.services[s].rules).length === 0,
+        (s) => plans[s].expected.size === 0 && managed(server.services[s].rules).length === 0,
       )
       if (isEmpty && this.#written.has(host)) await this.#guard(host, () => this.#end(host))
       return

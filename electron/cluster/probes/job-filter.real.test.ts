@@ -234,7 +234,7 @@ describe('job_stats cut down on the server', () => {
     const a = ready()
     expect(a.tables.takeCut(new Map())).toBe(false)
     for (let i = 0; i < 2; i++) a.tables.takeCut(new Map())
-    expect(a.tables.whyWhole).toBe('awk timed out; retried in 60 s')
+    expect(a.tables.fullReadReason).toBe('awk timed out; retried in 60 s')
     a.tables.take(splitParams(fill(a.server)), 3 * NS_PER_S, 1)
     expect(a.tables.mark(4 * NS_PER_S)).toBeUndefined()
 

@@ -46,7 +46,7 @@ const isLater = (a: Mark, b: Mark): boolean => a.s > b.s || (a.s === b.s && a.ns
 const order = (a: Mark, b: Mark): number => a.s - b.s || a.ns - b.ns
 
 export class JobTable {
-  /** In the order of the server; undefined: the state is not sufficient for a filtered reading. */
+  /** Rows in the order of the server; undefined: the state is not sufficient for a filtered reading. */
   #rows: Map<string, Row> | undefined
   /** Newest changed times of the last two readings. */
   #before: Mark | undefined

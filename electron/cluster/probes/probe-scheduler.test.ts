@@ -25,8 +25,8 @@ function pass(board: ProbeScheduler, points: number, bytes: number, from = { ms:
   for (let i = 0; i < points; i++) {
     board.advance(from.ms, from.ms)
     const runs = POINT_MS / 1000 / board.everyS('job_stats')
-    board.book.add('job_stats', bytes * runs, 3 * runs)
-    board.book.add('rules', 200 * 5, 1)
+    board.costs.add('job_stats', bytes * runs, 3 * runs)
+    board.costs.add('rules', 200 * 5, 1)
     from.ms += POINT_MS
   }
   board.advance(from.ms, from.ms)
@@ -40,7 +40,7 @@ describe('the budget of probes', () => {
     const of = (id: string) => board.list.find((p) => p.id === id)
     expect(of('job_stats')?.everyS).toBe(4)
     expect(of('job_stats')?.note).toMatch(
-      /^slowed down: all probes together used \d+ KB\/s, over the budget of 100 KB\/s$/,
+      /^throttled: all probes together used \d+ KB\/s, over the budget of 100 KB\/s$/,
     )
     expect(of('rules')).toMatchObject({ everyS: 1, note: '' })
     const total = board.list.reduce((n, p) => n + p.bytesPerSec, 0)
@@ -81,12 +81,12 @@ describe('when a probe is due', () => {
 
   it('can be hurried, but not to be asked without end', () => {
     const board = new ProbeScheduler(source)
-    const asked: number[] = []
+    const requests: number[] = []
     for (let s = 0; s < 30; s++) {
-      if (board.takeDue('batch', 'a', s * NS_PER_S)) asked.push(s)
+      if (board.takeDue('batch', 'a', s * NS_PER_S)) requests.push(s)
       board.hurry('batch', 'a', s * NS_PER_S, 5)
     }
-    expect(asked).toEqual([0, 5, 10, 15, 20, 25])
+    expect(requests).toEqual([0, 5, 10, 15, 20, 25])
   })
 })
 

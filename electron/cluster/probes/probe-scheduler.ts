@@ -32,7 +32,7 @@ export class ProbeScheduler {
   /** Due time by probe and server, and time of the last reading. */
   readonly #next = new Map<string, number>()
   readonly #taken = new Map<string, number>()
-  readonly book = new CostStore()
+  readonly costs = new CostStore()
   /** Times of the single parts of a command, from any server that was measured. */
   readonly shares = new Shares()
   readonly budgetBytesPerSec: number
@@ -121,14 +121,14 @@ export class ProbeScheduler {
 
   /** Advances the clock of the costs, and checks the budget when a point is complete. */
   advance(wallMs: number, atMs: number): void {
-    if (!this.book.advance(wallMs, atMs) || this.#source.kind !== 'LIVE') return
+    if (!this.costs.advance(wallMs, atMs) || this.#source.kind !== 'LIVE') return
     if (this.#settle > 0) this.#settle--
     else this.#weigh()
   }
 
   get list(): ProbeStatus[] {
     return this.#available.map(({ id, label }) => {
-      const { bytesPerSec, serverMsPerSec, cpuMsPerSec } = this.book.cost(id)
+      const { bytesPerSec, serverMsPerSec, cpuMsPerSec } = this.costs.cost(id)
       const note = [this.#why.get(id), this.#notes.get(id)].filter((t) => t !== undefined).join('; ')
       const on = this.isOn(id)
       return {
@@ -145,13 +145,13 @@ export class ProbeScheduler {
   }
 
   get series(): CostSeries {
-    return this.book.series()
+    return this.costs.series()
   }
 
   #weigh(): void {
     const costs = this.#available
       .filter((p) => this.isOn(p.id))
-      .map(({ id }) => ({ id, bytes: this.book.cost(id).bytesPerSec, doubled: this.#doubled.get(id) ?? 0 }))
+      .map(({ id }) => ({ id, bytes: this.costs.cost(id).bytesPerSec, doubled: this.#doubled.get(id) ?? 0 }))
     const total = costs.reduce((n, c) => n + c.bytes, 0)
     if (total > this.budgetBytesPerSec) {
       const slowable = costs.filter((c) => this.#isSlowable(c.id))
@@ -160,7 +160,7 @@ export class ProbeScheduler {
       this.#doubled.set(worst.id, worst.doubled + 1)
       this.#why.set(
         worst.id,
-        `slowed down: all probes together used ${kb(total)}, over the budget of ${kb(this.budgetBytesPerSec)}`,
+        `throttled: all probes together used ${kb(total)}, over the budget of ${kb(this.budgetBytesPerSec)}`,
       )
       this.#settle = 2
       return

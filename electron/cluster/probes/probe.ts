@@ -26,7 +26,7 @@ export interface ProbeStatus {
   readonly label: string
   readonly on: boolean
   readonly bytesPerSec: number
-  /** From sending the command to its last byte, ms per second. */
+  /** Time from sending the command to its last byte, ms per second. */
   readonly serverMsPerSec: number
   /** CPU time of the commands on the servers, ms per second; null if not measured. */
   readonly serverCpuMsPerSec: number | null

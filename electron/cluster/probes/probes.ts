@@ -49,7 +49,7 @@ export class Probes {
       return fail({
         code: 'PROBE_NEEDED',
         what: `The probe ${id} stays on`,
-        why: 'rules are enforced and must be judged and read back',
+        why: 'rules are enforced and must be evaluated and read back',
         next: 'Leave enforce mode first.',
       })
     }

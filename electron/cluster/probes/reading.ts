@@ -10,7 +10,7 @@ import type { ServiceWait } from './service-wait.ts'
 
 /** Value printed by a server, and its time. */
 export interface ReadText {
-  /** On the source's clock, ns. */
+  /** Time on the source's clock, ns. */
   readonly atNs: number
   readonly text: ByteText
 }

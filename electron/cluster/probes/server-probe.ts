@@ -12,25 +12,25 @@ import { parseShellCpu, READ_SHELL_CPU, type ShellCpu } from './shell-cpu.ts'
  * Runs the readings of one server one after another: two at once would double the load and distort each other's times.
  */
 class ServerQueue {
-  #turn: Promise<unknown> = Promise.resolve()
+  #queue: Promise<unknown> = Promise.resolve()
 
   run<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work)
-    this.#turn = mine.catch(() => undefined)
-    return mine
+    const result = this.#queue.then(work)
+    this.#queue = result.catch(() => undefined)
+    return result
   }
 }
 
 /** Runs of a probe between two measurements of its CPU time. */
 const CPU_EVERY = 20
 /** Runs from a measurement of the parts to one of the whole. */
-const WHOLE_AFTER = 2
+const FULL_READ_AFTER = 2
 /** Consecutive measurements without a result, after which there are no more. */
 const CPU_TRIES = 3
 
 export interface Timed {
   readonly result: ExecResult
-  /** From sending the command to its last byte, ms of wall time. */
+  /** Wall time from sending the command to its last byte, ms. */
   readonly tookMs: number
   /** CPU time on the server, ms; undefined if not measured, or unknown. */
   readonly cpuMs: number | undefined
@@ -56,7 +56,7 @@ export class ServerProbe {
   }
 
   /** True if the server reports CPU time, as far as known. */
-  get tellsCpu(): boolean {
+  get reportsCpu(): boolean {
     return this.#measuresCpu && this.#cpuFailures < CPU_TRIES
   }
 
@@ -69,7 +69,7 @@ export class ServerProbe {
     this.#runs.set(kind, n + 1)
     if (!this.#measuresCpu) return undefined
     if (n % CPU_EVERY === this.#phase) return 'parts'
-    return n % CPU_EVERY === (this.#phase + WHOLE_AFTER) % CPU_EVERY ? 'whole' : undefined
+    return n % CPU_EVERY === (this.#phase + FULL_READ_AFTER) % CPU_EVERY ? 'whole' : undefined
   }
 
   /** Runs several commands without others in between. */
@@ -97,8 +97,8 @@ export class ServerProbe {
       const timed = await this.exec(command, this.lookAt(id) === 'parts')
       if (!timed.ok) return timed
       const { result, tookMs, cpuMs } = timed.value
-      this.#board.book.add(id, result.stdout.length + result.stderr.length, tookMs)
-      if (cpuMs !== undefined) this.#board.book.addCpu(id, cpuMs)
+      this.#board.costs.add(id, result.stdout.length + result.stderr.length, tookMs)
+      if (cpuMs !== undefined) this.#board.costs.addCpu(id, cpuMs)
       return ok(result)
     })
   }

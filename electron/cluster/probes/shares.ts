@@ -32,7 +32,7 @@ const partOf = (name: string): PartOfReading =>
  * themselves, or by bytes.
  */
 export function readCosts(
-  book: CostStore,
+  costs: CostStore,
   shares: Shares,
   of: {
     readonly parts: readonly PartOfReading[]
@@ -47,8 +47,8 @@ export function readCosts(
   const [only] = parts
   if (parts.length === 1 && only) {
     shares.add(only, tookMs)
-    book.add(only, total, tookMs)
-    if (cpuMs !== undefined) book.addCpu(only, cpuMs)
+    costs.add(only, total, tookMs)
+    if (cpuMs !== undefined) costs.addCpu(only, cpuMs)
     return
   }
   const bytes = new Map<PartOfReading, number>(parts.map((p) => [p, 0]))
@@ -60,5 +60,5 @@ export function readCosts(
   const isKnown = weights.every((w) => w > 0)
   const weight = (i: number, p: PartOfReading): number => (isKnown ? (weights[i] ?? 0) : (bytes.get(p) ?? 0) + 1)
   const all = parts.reduce((n, p, i) => n + weight(i, p), 0)
-  parts.forEach((p, i) => book.add(p, bytes.get(p) ?? 0, (tookMs * weight(i, p)) / all))
+  parts.forEach((p, i) => costs.add(p, bytes.get(p) ?? 0, (tookMs * weight(i, p)) / all))
 }

@@ -15,7 +15,7 @@ const CUT_FROM = 32_000
 /** A filtered reading longer than this part of a whole one is not worth the server's time. */
 const WORTH = 0.7
 /** Interval of whole readings, and their duration after filtering was not worthwhile, s. */
-const WHOLE_EVERY_S = 60
+const FULL_READ_EVERY_S = 60
 /** Duration of whole readings after awk timed out, s: doubles each time. */
 const NO_AWK_S = { least: 60, most: 600 } as const
 /** Consecutive filtered readings that did not add up. */
@@ -37,8 +37,8 @@ export class TargetTables {
   readonly #mayCut: boolean
   readonly #cutFrom: number
   readonly #targets = new Map<string, Target>()
-  #wholeBytes = 0
-  #wholeNs = -Infinity
+  #fullReadBytes = 0
+  #fullReadNs = -Infinity
   /** No filtered reading before this time. */
   #pauseNs = -Infinity
   #fails = 0
@@ -59,15 +59,15 @@ export class TargetTables {
   }
 
   /** Reason why the server does not filter; empty while it does or need not. */
-  get whyWhole(): string {
+  get fullReadReason(): string {
     return this.#why
   }
 
   /** Mark for the next reading; undefined if it is to be whole. */
   mark(atNs: number): Mark | undefined {
     this.#cut = undefined
-    if (!this.#mayCut || this.#wholeBytes < this.#cutFrom || atNs < this.#pauseNs) return undefined
-    if (atNs - this.#wholeNs > WHOLE_EVERY_S * NS_PER_S) return undefined
+    if (!this.#mayCut || this.#fullReadBytes < this.#cutFrom || atNs < this.#pauseNs) return undefined
+    if (atNs - this.#fullReadNs > FULL_READ_EVERY_S * NS_PER_S) return undefined
     let least: Mark | undefined
     for (const { table } of this.#targets.values()) {
       if (table.size === 0) continue
@@ -84,7 +84,7 @@ export class TargetTables {
 
   /** Duration of whole readings after the last failure. */
   get #pauseS(): number {
-    if (this.#withoutAwk === 0) return WHOLE_EVERY_S
+    if (this.#withoutAwk === 0) return FULL_READ_EVERY_S
     return Math.min(NO_AWK_S.most, NO_AWK_S.least * 2 ** (this.#withoutAwk - 1))
   }
 
@@ -117,7 +117,7 @@ export class TargetTables {
     this.#withoutAwk = 0
     this.#why = ''
     this.#cut = cut
-    if (bytes > WORTH * this.#wholeBytes) this.#pauseNs = Infinity
+    if (bytes > WORTH * this.#fullReadBytes) this.#pauseNs = Infinity
     return true
   }
 
@@ -158,15 +158,15 @@ export class TargetTables {
         const stats = t.reader.read(text)
         entries = stats.entries
         skipped += stats.skipped.length + stats.skippedMore
-        if (this.#mayCut && this.#wholeBytes >= this.#cutFrom) t.table.whole(entries, text)
+        if (this.#mayCut && this.#fullReadBytes >= this.#cutFrom) t.table.whole(entries, text)
       }
       const { table } = t
       const rawOf = cut ? (e: JobEntry) => table.textOf(e) ?? '' : (e: JobEntry) => text.slice(...e.span)
       targets.push({ ...place, entries, rawOf, deltas: t.deltas.update(entries), scale })
     }
     if (!this.#cut) {
-      this.#wholeBytes = bytes
-      this.#wholeNs = atNs
+      this.#fullReadBytes = bytes
+      this.#fullReadNs = atNs
       if (this.#pauseNs === Infinity) this.#pauseNs = atNs + this.#pauseS * NS_PER_S
     }
     this.#cut = undefined
@@ -185,7 +185,7 @@ export class TargetTables {
       t.deltas.reset()
       t.table.forget()
     }
-    this.#wholeNs = -Infinity
+    this.#fullReadNs = -Infinity
     this.#withoutAwk = 0
     this.#pauseNs = -Infinity
   }

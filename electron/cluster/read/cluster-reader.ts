@@ -6,15 +6,18 @@
  * other, and its later answer belongs to the next sample.
  */
 import type { ServiceName } from '#core/api/rule-edits.ts'
+import { plural } from '#core/base/figure-text.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
+import { DEFAULT_RULE } from '#core/control/server-rules.ts'
+import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import { ServerReader } from './server-reader.ts'
-import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
+import { NodeCollector, type NodeReading, type Reading, type ServiceReading } from './collector.ts'
 import { isLustreServer, type ClusterSource, type NodeConnection, type NodeRole } from '../../base/connection.ts'
 import { endsWithin } from '../../base/deadline.ts'
 import type { EventLog } from '../state/event-log.ts'
 import type { ReadTimeouts } from './timeouts.ts'
 import type { ProbeScheduler } from '../probes/probe-scheduler.ts'
 import type { ServerProbe } from '../probes/server-probe.ts'
-import { describeLostRules } from './rule-loss.ts'
 import type { ReadingTime } from './sampling-period.ts'
 import { SERVICES } from '../../base/service.ts'
 
@@ -49,11 +52,50 @@ const whyLate = ({ runningMs }: ServerReader): string =>
 
 const hasCounts = ({ targets }: NodeReading): boolean => targets.some((t) => t.deltas !== undefined)
 
+/** Rules not managed by controllers; these come and go by themselves. */
+const rulesOfOthers = (s: ServiceReading): string[] => [
+  ...new Set(s.rules.filter((r) => r.name !== DEFAULT_RULE && !isControllerRule(r.name)).map((r) => r.name)),
+]
+
+function lostOf(before: ServiceReading, now: ServiceReading | undefined): string {
+  if (!now?.isRead || !before.isRead) return ''
+  const had = rulesOfOthers(before)
+  const has = rulesOfOthers(now)
+  const hadTbf = before.rules.length > 0
+  const isGone = had.length > 0 && has.length === 0
+  const { name } = now.service
+  if (hadTbf && now.rules.length === 0) {
+    const policy = primaryPolicy(now.policies, 'reg')?.name ?? 'no policy'
+    const rules = had.length === 0 ? 'TBF is' : `${plural(had.length, 'rule')} not managed by Sluice and TBF are`
+    return `${rules} gone from ${name} at once, ${policy} is active: the server was restarted, or its policy changed`
+  }
+  return isGone && had.length > 1
+    ? `${plural(had.length, 'rule')} not managed by Sluice are gone from ${name} at once`
+    : ''
+}
+
+/**
+ * Describes rules that disappeared at once between two consecutive readings of a server: the server was restarted, its targets
+ * moved, or its policy was changed. Usually empty.
+ */
+function describeLostRules(before: NodeReading | undefined, now: NodeReading): string {
+  if (!before) return ''
+  return [before, ...before.others]
+    .map((s) =>
+      lostOf(
+        s,
+        [now, ...now.others].find((o) => o.service === s.service),
+      ),
+    )
+    .filter((t) => t !== '')
+    .join('; ')
+}
+
 export class ClusterReader {
   readonly #source: ClusterSource
   readonly #events: EventLog
-  readonly #patience: () => ReadTimeouts
-  readonly #servers: readonly { readonly node: NodeConnection; readonly asked: ServerReader }[]
+  readonly #readTimeouts: () => ReadTimeouts
+  readonly #servers: readonly { readonly node: NodeConnection; readonly server: ServerReader }[]
   readonly #missing = new Map<string, Silence>()
   readonly #readings = new Map<string, readonly NodeReading[]>()
   /** Targets of each server at its last reading: a server that does not answer still has them. */
@@ -61,23 +103,23 @@ export class ClusterReader {
 
   /**
    * @param probeOf   returns the probe of a server.
-   * @param patience  longest wait of a sample.
+   * @param readTimeouts  longest wait of a sample.
    */
   constructor(
     source: ClusterSource,
     events: EventLog,
     board: ProbeScheduler,
     probeOf: (node: NodeConnection) => ServerProbe,
-    patience: () => ReadTimeouts,
+    readTimeouts: () => ReadTimeouts,
   ) {
     this.#source = source
     this.#events = events
-    this.#patience = patience
+    this.#readTimeouts = readTimeouts
     const servers = source.nodes.filter(isLustreServer)
     const isData = (n: NodeConnection): boolean => n.roles.includes('oss')
     this.#servers = [...servers.filter(isData), ...servers.filter((n) => !isData(n))].map((node) => ({
       node,
-      asked: new ServerReader(new NodeCollector(probeOf(node), board, source)),
+      server: new ServerReader(new NodeCollector(probeOf(node), board, source)),
     }))
   }
 
@@ -126,7 +168,7 @@ export class ClusterReader {
 
   /** Times of the readings since the last call, each with its server. */
   takeTimes(): (readonly [host: string, ReadingTime])[] {
-    return this.#servers.flatMap(({ node, asked }) => asked.takeTimes().map((time) => [node.host, time] as const))
+    return this.#servers.flatMap(({ node, server }) => server.takeTimes().map((time) => [node.host, time] as const))
   }
 
   /** True if the targets of a server are known because it was read before. */
@@ -141,15 +183,15 @@ export class ClusterReader {
 
   /** Starts readings of all idle servers, and takes the results that arrive in time. */
   async read(atNs: number, atMs: number): Promise<Round> {
-    const patience = this.#patience()
-    const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, patience) ?? [])
-    if (asked.length > 0) await endsWithin(Promise.all(asked), patience.waitMs)
+    const readTimeouts = this.#readTimeouts()
+    const started = this.#servers.flatMap((s) => s.server.start(atNs, readTimeouts) ?? [])
+    if (started.length > 0) await endsWithin(Promise.all(started), readTimeouts.waitMs)
     const read: { node: NodeConnection; reading: NodeReading }[] = []
     const silent: NodeConnection[] = []
     const late: NodeConnection[] = []
     const gaps = new Map<string, string>()
-    for (const { node, asked: a } of this.#servers) {
-      const taken = this.#inPeriod(a.take(patience))
+    for (const { node, server: a } of this.#servers) {
+      const taken = this.#inPeriod(a.take(readTimeouts))
       // A missing server stays missing until it answers.
       if (taken === 'idle' || taken === 'late') {
         const missing = this.#missing.get(node.host)
@@ -179,7 +221,7 @@ export class ClusterReader {
     return { ok: true, readings }
   }
 
-  #note(host: string, asked: ServerReader, result: Reading, atMs: number): void {
+  #note(host: string, server: ServerReader, result: Reading, atMs: number): void {
     const was = this.#missing.get(host)
     const event = (level: 'ok' | 'bad', text: string): void => {
       this.#events.add({ atMs, kind: 'lost', level, subject: 'Source', text, where: host })
@@ -201,7 +243,7 @@ export class ClusterReader {
       event('ok', `${host} answers again after ${Math.round((atMs - was.sinceMs) / 1000)} s, gap kept`)
     } else if (!was) {
       this.#missing.set(host, { reason: result.reason, sinceMs: atMs })
-      if (!asked.isRunning) asked.collector.forgetBase()
+      if (!server.isRunning) server.collector.forgetBase()
       event('bad', `${host} does not answer: ${result.reason}`)
     }
   }

@@ -63,7 +63,7 @@ async function make({ servers, periodMs }: Plan): Promise<Parts> {
   const ring = new KeyRing()
   const sessions = lab.ports.map((port) => {
     const endpoint = endpointOf(port, [lab.identity])
-    return new Session(hostKeys, endpoint, { ring, random: () => 0.5, comesBack: false })
+    return new Session(hostKeys, endpoint, { ring, random: () => 0.5, reconnects: false })
   })
   const nodes: NodeConnection[] = []
   let all = 0

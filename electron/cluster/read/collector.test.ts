@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers())
 describe('a silent server', () => {
   it('is missing, holds up no other, and is asked again only when it has answered', async () => {
     let isHung = false
-    const asked: string[] = []
+    const requests: string[] = []
     const waiting: (() => void)[] = []
     const c = emulatedCluster(demo(), {
       mode: 'observe',
@@ -17,7 +17,7 @@ describe('a silent server', () => {
         ...node,
         exec: async (command) => {
           if (!node.roles.includes('mds') || !isHung) return node.exec(command)
-          asked.push(command)
+          requests.push(command)
           await new Promise<void>((resolve) => waiting.push(resolve))
           return node.exec(command)
         },
@@ -35,8 +35,8 @@ describe('a silent server', () => {
     expect([...c.monitor.missing.keys()]).toEqual(['mds01'])
     expect(c.monitor.sample).toBeGreaterThan(35)
     // Once for its jobs, and once for its locks.
-    expect(asked.filter((x) => x.includes('job_stats'))).toHaveLength(1)
-    expect(asked).toHaveLength(2)
+    expect(requests.filter((x) => x.includes('job_stats'))).toHaveLength(1)
+    expect(requests).toHaveLength(2)
     // Metadata is unknown meanwhile: a gap, not zero.
     const { jobs } = c.monitor.recent.raw
     for (const j of c.monitor.jobs.all) expect(jobs.value(j.jobId, jobColumn('mdops'), c.monitor.sample)).toBeNaN()

@@ -119,7 +119,7 @@ export class NodeCollector {
   readonly #services: readonly ServiceTexts[]
   #version: LustreVersion | undefined
   /** Set while the probe has a note that the server is read whole. */
-  #isToldWhole = false
+  #isFullReadReported = false
   readonly #tables: TargetTables
   /** Time of the last reading of job_stats on the source's clock; undefined if the next reading is a base. */
   #jobsNs: number | undefined
@@ -172,9 +172,9 @@ export class NodeCollector {
   }
 
   async #read(due: readonly PartOfReading[], atNs: number): Promise<Reading> {
-    const asked = await this.#probe.together(() => this.#ask(due, atNs))
-    if (!asked.ok) return { ok: false, reason: firstLine(formatReason(asked.error), REASON_MAX) }
-    const answer = asked.value
+    const answered = await this.#probe.together(() => this.#collect(due, atNs))
+    if (!answered.ok) return { ok: false, reason: firstLine(formatReason(answered.error), REASON_MAX) }
+    const answer = answered.value
     if (answer.bytes > ANSWER_MAX) {
       return { ok: false, reason: `it answered ${answer.bytes} bytes, more than the limit of ${ANSWER_MAX}` }
     }
@@ -189,7 +189,7 @@ export class NodeCollector {
     return { ok: true, readings: [{ ...first, parseMs: performance.now() - began }, ...others] }
   }
 
-  async #ask(due: readonly PartOfReading[], atNs: number): Promise<Result<Answer>> {
+  async #collect(due: readonly PartOfReading[], atNs: number): Promise<Result<Answer>> {
     const began = performance.now()
     if (this.#version === undefined) {
       const named = await this.node.exec(READ_VERSION)
@@ -205,7 +205,7 @@ export class NodeCollector {
     let code = 0
     let bytes = 0
     let jobsNs = this.#source.nowNs()
-    let wholeCpuMs: number | undefined
+    let totalCpuMs: number | undefined
     const run = async (parts: readonly PartOfReading[], isCut: boolean): Promise<Result<undefined>> => {
       const names = parts.flatMap((p) => this.#namesOf(p))
       const command = isCut && mark ? this.#tables.command(names, mark) : getParamCommand(...names)
@@ -213,10 +213,10 @@ export class NodeCollector {
       const timed = await this.#probe.exec(command, look !== undefined)
       if (!timed.ok) return timed
       const { result, tookMs, cpuMs } = timed.value
-      if (look === 'whole') wholeCpuMs = cpuMs
+      if (look === 'whole') totalCpuMs = cpuMs
       if (parts.includes('job_stats')) jobsNs = Math.round((fromNs + this.#source.nowNs()) / 2)
       const values = splitParams(result.stdout)
-      readCosts(this.#board.book, this.#board.shares, { parts, values, result, tookMs, cpuMs })
+      readCosts(this.#board.costs, this.#board.shares, { parts, values, result, tookMs, cpuMs })
       for (const [name, value] of values) all.set(name, value)
       stderr += result.stderr
       code = result.code
@@ -228,21 +228,24 @@ export class NodeCollector {
       if (!ran.ok) return ran
     }
     if (mark && !this.#tables.takeCut(all)) {
-      // The filtered reading does not add up, or there is no awk: read whole, in the same sample.
+      // The filtered reading does not add up, or there is no awk: read whole, in the same sample. Without awk the
+      // command printed nothing at all: what else it was to read would look as if the server had lost it.
       for (const name of [...all.keys()]) if (isJobStats(name)) all.delete(name)
-      const ran = await run(['job_stats'], false)
+      const shared = groups.find((parts) => parts.includes('job_stats')) ?? []
+      const isUnread = (p: PartOfReading): boolean => p === 'job_stats' || !this.#namesOf(p).every((n) => all.has(n))
+      const ran = await run(shared.filter(isUnread), false)
       if (!ran.ok) return ran
-      const why = this.#tables.whyWhole
+      const why = this.#tables.fullReadReason
       if (why !== '') {
-        this.#isToldWhole = true
+        this.#isFullReadReported = true
         this.#board.note('job_stats', `read in full on ${this.host}: ${why}`)
       }
-    } else if (mark && this.#isToldWhole) {
-      this.#isToldWhole = false
+    } else if (mark && this.#isFullReadReported) {
+      this.#isFullReadReported = false
       this.#board.note('job_stats', '')
     }
     const tookMs = performance.now() - began
-    const cpuMs = this.#probe.tellsCpu ? wholeCpuMs : null
+    const cpuMs = this.#probe.reportsCpu ? totalCpuMs : null
     return ok({ values: all, stderr, code, bytes, tookMs, cpuMs, atNs: jobsNs })
   }
 

@@ -54,7 +54,7 @@ describe('a server that is OSS and MDS', () => {
   it('is one machine in a scenario, as long as both lists say the same of it', () => {
     expect(scenario().mds[0]?.name).toBe(HOST)
     const other = combined('2.15.8')
-    expect(!other.ok && other.error.why).toMatch(/lustre01 is an OSS of another version/)
+    expect(!other.ok && other.error.why).toMatch(/lustre01 is an OSS with another version/)
   })
 
   it('is one node of one name, read by one command a sample', async () => {

@@ -23,7 +23,7 @@ const DATA: Readonly<Record<string, number>> = { 'wide.u1': 300, 'one.u2': 150, 
 const METADATA: Readonly<Record<string, number>> = { 'md.u4': 120, 'wide.u1': 50 }
 const ALL_METADATA = 170
 const OF_TARGET: Readonly<Record<string, number>> = { 'x-OST0000': 350, 'x-OST0001': 180 }
-const WHOLE = 530
+const FULL_BYTES = 530
 /** Counts are integers, and a reading is somewhere within its duration. */
 const TOLERANCE = 0.12
 
@@ -108,14 +108,14 @@ describe.each([1, 2, 3])('servers that answer late, seed %i', (seed) => {
         }
         if (METADATA[id] !== undefined) check(`jobs ${id} metadata`, monitor.sample, rows.mdops[i], METADATA[id])
       })
-      if (rows.jobId.length === 4) check('jobs total', monitor.sample, totals.rpcs, WHOLE, totals.partial)
+      if (rows.jobId.length === 4) check('jobs total', monitor.sample, totals.rpcs, FULL_BYTES, totals.partial)
       const overview = overviewFrame(monitor, jobsQuery, 1)
       overview.targets.name.forEach((name, i) =>
         check(`overview ${name}`, monitor.sample, overview.targets.rpcs[i], OF_TARGET[name] ?? 0),
       )
       const tile = overview.tiles.find((t) => t.id === 'rpc')
-      check('tile', monitor.sample, tile?.value, WHOLE, tile?.partial)
-      for (const v of stripFrame(monitor, jobsQuery, 1).rpcs) check('strip', monitor.sample, v, WHOLE)
+      check('tile', monitor.sample, tile?.value, FULL_BYTES, tile?.partial)
+      for (const v of stripFrame(monitor, jobsQuery, 1).rpcs) check('strip', monitor.sample, v, FULL_BYTES)
       if (monitor.sample === 0) return
       const one = jobFrame(monitor, { ...jobsQuery, jobId: 'wide.u1' }, 1)
       if (one.known) check('inspector', monitor.sample, one.rpcs, 300, one.partial)
@@ -144,8 +144,8 @@ describe.each([1, 2, 3])('servers that answer late, seed %i', (seed) => {
         check(`memory ${id}`, s, raw.jobs.value(id, jobColumn('mdops'), s), truth)
       for (const [name, truth] of Object.entries(OF_TARGET))
         check(`memory ${name}`, s, raw.targets.value(name, 0, s), truth)
-      check('memory total', s, raw.totals.value(TOTAL, totalColumn('rpcs'), s), WHOLE)
-      check('memory part', s, partials.value(TOTAL, totalColumn('rpcs'), s), WHOLE, true)
+      check('memory total', s, raw.totals.value(TOTAL, totalColumn('rpcs'), s), FULL_BYTES)
+      check('memory part', s, partials.value(TOTAL, totalColumn('rpcs'), s), FULL_BYTES, true)
     }
     const { table: ofMetadata } = monitor.metadata.series
     for (let s = ofMetadata.oldest; s <= ofMetadata.newest; s++) {

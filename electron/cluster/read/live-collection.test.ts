@@ -219,11 +219,11 @@ describe('probes of a live cluster', () => {
       expect(p.bytesPerSec).toBeGreaterThan(0)
       expect(p.serverMsPerSec).toBeGreaterThan(0)
     }
-    const asked = c.sent.length
+    const requests = c.sent.length
     expect(c.monitor.setProbe('job_stats', false).ok).toBe(true)
     await c.run(4)
-    expect(c.sent.slice(asked).filter((s) => s.command.includes('job_stats'))).toEqual([])
-    expect(c.sent.slice(asked).filter((s) => s.command.includes('nrs_policies')).length).toBeGreaterThan(10)
+    expect(c.sent.slice(requests).filter((s) => s.command.includes('job_stats'))).toEqual([])
+    expect(c.sent.slice(requests).filter((s) => s.command.includes('nrs_policies')).length).toBeGreaterThan(10)
     expect(c.monitor.failures).toMatchObject([{ code: 'PROBE_OFF' }])
     expect(c.monitor.missing.size).toBe(0)
     expect(rate(c, 'small-OST0001', c.monitor.sample)).toBeNaN()
@@ -250,9 +250,9 @@ describe('probes of a live cluster', () => {
     const { c } = slowable()
     await c.run(1)
     c.monitor.setProbe('ldlm', false)
-    const asked = c.sent.length
+    const requests = c.sent.length
     await c.run(3)
-    expect(c.sent.slice(asked).filter((s) => s.command.includes('ldlm.'))).toEqual([])
+    expect(c.sent.slice(requests).filter((s) => s.command.includes('ldlm.'))).toEqual([])
     expect(c.monitor.ldlm.missingAt(c.monitor.nowMs()).map((m) => m.reason)).toEqual(
       Array(2).fill('the probe ldlm is off'),
     )
@@ -269,9 +269,9 @@ describe('probes of a live cluster', () => {
   it('read one command a server and sample, as a rule', async () => {
     const { c } = slowable()
     await c.run(6)
-    const asked = c.sent.filter((s) => s.host === 'oss01' && s.atNs > NS_PER_S)
+    const requests = c.sent.filter((s) => s.host === 'oss01' && s.atNs > NS_PER_S)
     const samples = 50
-    expect(asked.length).toBeLessThan(1.35 * samples)
+    expect(requests.length).toBeLessThan(1.35 * samples)
     expect(c.source.periodNs).toBe(100 * NS_PER_MS)
   })
 })
@@ -284,8 +284,10 @@ describe('a live server that loses its rules', () => {
     await c.run(1)
     node?.exec('lctl set_param ost.OSS.ost_io.nrs_policies=fifo')
     await c.run(2)
-    const told = c.monitor.events.between(-Infinity, Infinity, 100).filter((e) => e.subject === 'Rule')
-    expect(told.map((e) => [e.level, e.where])).toEqual([['bad', 'oss01']])
-    expect(told[0]?.text).toMatch(/^1 rule not managed by Sluice and TBF are gone from ost_io at once, fifo is active/)
+    const reported = c.monitor.events.between(-Infinity, Infinity, 100).filter((e) => e.subject === 'Rule')
+    expect(reported.map((e) => [e.level, e.where])).toEqual([['bad', 'oss01']])
+    expect(reported[0]?.text).toMatch(
+      /^1 rule not managed by Sluice and TBF are gone from ost_io at once, fifo is active/,
+    )
   })
 })

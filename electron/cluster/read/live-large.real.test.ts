@@ -83,7 +83,10 @@ describe('a live server with a large table', () => {
     'is read whole where awk is: %s; nothing is lost, and it is noted',
     async (awk) => {
       const c = large(awk)
-      await c.run(RUN_S)
+      const seen: boolean[] = []
+      await c.run(RUN_S, () =>
+        seen.push(c.monitor.servers.every((h) => (c.monitor.serviceReading(h, 'ost_io')?.rules.length ?? 0) > 0)),
+      )
       const plain = emulatedCluster(c.source.emulator.scenario, { kind: 'EMULATED', mode: 'observe' })
       await plain.run(RUN_S)
       expect(rates(c)).toEqual(rates(plain))
@@ -92,6 +95,9 @@ describe('a live server with a large table', () => {
           ? /^read in full on oss0\d: awk timed out; retried in \d+ s$/
           : /^read in full on oss0\d: the filtered job_stats did not add up; retried in 60 s$/,
       )
+      // Rules that the same command was to read are not taken for lost.
+      expect(c.monitor.events.between(-Infinity, Infinity, 100).filter((e) => e.subject === 'Rule')).toEqual([])
+      expect(seen).not.toContain(false)
       // It is not retried endlessly.
       expect(c.sent.filter((s) => readFiltered(s.command)).length).toBeLessThanOrEqual(6)
     },

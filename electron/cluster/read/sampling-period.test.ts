@@ -104,9 +104,9 @@ describe('a live cluster whose servers are slower than the period', () => {
     expect(monitor.period).toMatchObject({ setMs: 1000, runMs: 2000 })
     expect(monitor.period?.why).toMatch(/oss02 takes 1.4 s/)
     expect(monitor.source.periodNs).toBe(2e9)
-    const told = (): string[] =>
+    const reported = (): string[] =>
       monitor.events.between(-Infinity, Infinity, 100).flatMap((e) => (e.subject === 'Sampling' ? [e.text] : []))
-    expect(told()).toEqual([
+    expect(reported()).toEqual([
       expect.stringContaining('a sample every 2 s instead of 1 s: a reading of oss02 takes 1.4 s'),
     ])
     const from = monitor.sample
@@ -117,7 +117,7 @@ describe('a live cluster whose servers are slower than the period', () => {
     slowMs = 20
     await vi.advanceTimersByTimeAsync(120_000)
     expect(monitor.period).toEqual({ setMs: 1000, runMs: 1000, why: '' })
-    expect(told()[0]).toBe('a sample every 1 s again, as configured')
+    expect(reported()[0]).toBe('a sample every 1 s again, as configured')
     for (const v of rates(c, from)) if (!Number.isNaN(v)) expect(Math.abs(v - 300)).toBeLessThan(6)
     await ended(c)
   })

@@ -42,7 +42,7 @@ export interface RunningPeriod {
 interface Server {
   readonly tookMs: number[]
   cpuMs: number | undefined
-  tellsCpu: boolean
+  reportsCpu: boolean
 }
 
 interface Need {
@@ -78,10 +78,10 @@ export class SamplingPeriod {
 
   add(host: string, { tookMs, cpuMs }: ReadingTime): void {
     let s = this.#servers.get(host)
-    if (!s) this.#servers.set(host, (s = { tookMs: [], cpuMs: undefined, tellsCpu: true }))
+    if (!s) this.#servers.set(host, (s = { tookMs: [], cpuMs: undefined, reportsCpu: true }))
     s.tookMs.push(tookMs)
     if (s.tookMs.length > READINGS) s.tookMs.shift()
-    s.tellsCpu = cpuMs !== null
+    s.reportsCpu = cpuMs !== null
     if (typeof cpuMs === 'number') s.cpuMs = s.cpuMs === undefined ? cpuMs : s.cpuMs + FRESH * (cpuMs - s.cpuMs)
   }
 
@@ -125,12 +125,12 @@ export class SamplingPeriod {
     return most
   }
 
-  #cost(host: string, { cpuMs, tookMs, tellsCpu }: Server): Need | undefined {
+  #cost(host: string, { cpuMs, tookMs, reportsCpu }: Server): Need | undefined {
     const share = `readings may take ${formatNumber(this.#share * 100)} % of a core`
     if (cpuMs !== undefined) {
       return { ms: cpuMs / this.#share, why: `a reading costs ${host} ${formatNumber(cpuMs)} ms of CPU time, ${share}` }
     }
-    if (tellsCpu) return undefined
+    if (reportsCpu) return undefined
     const mean = tookMs.reduce((n, ms) => n + ms, 0) / Math.max(1, tookMs.length)
     const why = `a reading of ${host} takes ${formatNumber(mean)} ms, its CPU time is unknown, ${share}`
     return { ms: mean / this.#share, why }

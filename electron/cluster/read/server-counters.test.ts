@@ -64,11 +64,11 @@ describe('disk I/O of a target', () => {
     const none = start(() => printed('', `${why}\n`, 2))
     await none.at(0)
     expect(none.reader.fault('oss01')).toBe(why)
-    let asked = 0
-    const hanging = start(() => (asked++, new Promise<Result<ExecResult>>(() => undefined)))
+    let requests = 0
+    const hanging = start(() => (requests++, new Promise<Result<ExecResult>>(() => undefined)))
     void hanging.at(0)
     void hanging.at(60)
-    expect(asked).toBe(1)
+    expect(requests).toBe(1)
     expect(hanging.kept).toEqual([])
   })
 

@@ -39,7 +39,7 @@ interface Kind {
   readonly command: (node: NodeConnection) => string | undefined
   /** false: no part of it could be parsed. */
   readonly take: (node: NodeConnection, atMs: number, values: ReadonlyMap<string, string>) => boolean
-  /** Drops the previous reading, which is no base for the next. */
+  /** Drops the previous reading, from which the next cannot be counted. */
   readonly forget: (host: string) => void
 }
 
@@ -103,7 +103,7 @@ export class BrwReader extends CountersReader {
 
   constructor(nodes: readonly NodeConnection[], sink: Sink<BrwRecord>, options: CountersOptions) {
     const newest = new Map<string, BrwSample>()
-    /** By server, then target. */
+    /** Previous values by server, then target. */
     const before = new Map<string, Map<string, BrwStats>>()
     const take: Kind['take'] = ({ host }, atMs, values) => {
       const was = before.get(host)

@@ -42,7 +42,7 @@ export class ServerReader {
    *
    * @returns  resolves with the answer; undefined if this sample need not wait for it.
    */
-  ask(atNs: number, { waitMs }: ReadTimeouts): Promise<void> | undefined {
+  start(atNs: number, { waitMs }: ReadTimeouts): Promise<void> | undefined {
     this.#ready = this.#arrived
     this.#arrived = undefined
     const isInStep = this.#tookMs <= waitMs

@@ -5,7 +5,7 @@ import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
 import { getParamCommand, setParamCommand, shellQuote } from '#core/lustre/lctl.ts'
 import { setCommand, setPoliciesCommand, STATUS_COMMAND } from '#core/padll/console.ts'
 import { endTimerCommand, listTimersCommand, makeTimerCommand } from '../../enforce/expiry.ts'
-import { BATCH_WAYS } from '../batch/ask-batch.ts'
+import { BATCH_WAYS } from '../batch/query-batch.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { READINGS } from '../discovery/readings.ts'
 import { noScope, ROOT_SCOPE, type SudoScope } from './sudo-scope.ts'
@@ -231,7 +231,7 @@ describe('a line that is not on the list', () => {
         ok: false,
         error: {
           code: 'REMOTE_COMMAND_REFUSED',
-          what: 'A command is not on the closed list',
+          what: 'The command is not on the list of allowed commands',
           unaffected: 'Nothing was sent.',
         },
       })

@@ -7,6 +7,7 @@
  */
 import { fail, formatFailure, ok, type Result } from '#core/base/result.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
+import { parseRuleCommand, type RuleCommand } from '#core/tbf/rule-command.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { readTimerCommand, timerCommandText } from '../../enforce/expiry-match.ts'
 import { filterTail, readFiltered } from '../probes/job-filter.ts'
@@ -14,13 +15,12 @@ import { READ_SHELL_CPU } from '../probes/shell-cpu.ts'
 import { parseWhileTimerExists, whileTimerExists } from '../../base/while-timer-exists.ts'
 import type { NodeFacts } from './facts.ts'
 import { isGranted } from './sudo-grants.ts'
-import { throughHelper } from './helper.ts'
 import { readingOf, REMOTE_COMMANDS, type Access, type CompoundShape } from './shapes.ts'
-import { HELPER_PATH } from './sudo-scope.ts'
+import { HELPER_PATH, type SudoScope } from './sudo-scope.ts'
 
 /** Timers as made, ended and listed by electron/enforce; each kind reaches root in its own way. */
 const expiryTimer: CompoundShape = {
-  name: 'a timer that stops rules',
+  name: 'an expiry timer',
   rewrite(line, { isRoot, sudo, lctl }) {
     const command = readTimerCommand(line)
     if (!command) return undefined
@@ -34,7 +34,7 @@ const expiryTimer: CompoundShape = {
 
 /** Reading that awk filters on the server; one that is sent in parts is filtered as a whole. */
 const filteredReading: CompoundShape = {
-  name: 'a reading that is cut down on the server',
+  name: 'a reading filtered on the server',
   rewrite(line, access, simple) {
     const filtered = readFiltered(line)
     const reading = filtered && simple(filtered.reading)
@@ -45,13 +45,13 @@ const filteredReading: CompoundShape = {
 
 /** Lines without variable parts. */
 const constants: CompoundShape = {
-  name: 'a line that never differs',
+  name: 'a constant line',
   rewrite: (line) => (line === READ_SHELL_CPU ? line : undefined),
 }
 
 /** `printf %s TEXT | sluice padll policies set`: the policy text is the operator's own. */
 const padllPolicies: CompoundShape = {
-  name: "the policies of PADLL's controller",
+  name: "policies of PADLL's controller",
   rewrite(line) {
     const m = /^printf %s (.{1,120000}) \| sluice padll policies set(?: --epoch \d{1,15})?$/s.exec(line)
     const quoted = m?.[1]
@@ -63,7 +63,7 @@ const padllPolicies: CompoundShape = {
 
 /** `test -e FILE-OF-A-TIMER && lctl set_param ...`: any login may check whether the file exists. */
 const ruleUnderTimer: CompoundShape = {
-  name: 'a rule that is written while its timer waits',
+  name: 'a rule with a pending timer',
   rewrite(line, _access, simple) {
     const read = parseWhileTimerExists(line)
     if (!read?.command.startsWith('lctl set_param ')) return undefined
@@ -142,21 +142,57 @@ export const accessOf = (facts: NodeFacts): Access => ({ isRoot: facts.isRoot, s
 const refuse = (code: 'REMOTE_COMMAND_REFUSED' | 'REMOTE_NO_RIGHT', why: string): Result<never> =>
   fail({
     code,
-    what: code === 'REMOTE_NO_RIGHT' ? 'The login may not do this' : 'A command is not on the closed list',
+    what:
+      code === 'REMOTE_NO_RIGHT' ? 'The login may not do this' : 'The command is not on the list of allowed commands',
     why,
     unaffected: 'Nothing was sent.',
   })
 
-/** For messages: bounded and printable. */
+/** Shortens a line for messages and replaces unprintable characters. */
 const shown = (line: string): string => line.slice(0, 120).replace(/[^\x20-\x7e]/g, '?')
+
+/** Default rate of a rule on a server, RPC/s. */
+const DEFAULT_RATE = 10_000
+
+const rankOf = (c: { rank: string | undefined }): readonly string[] => (c.rank === undefined ? [] : [`rank=${c.rank}`])
+
+function helperArguments(parameter: string, c: RuleCommand): Result<readonly string[]> {
+  const head = [c.verb, parameter, c.queue ?? 'both', c.name]
+  if (c.verb === 'stop') return ok(head)
+  if (c.verb === 'start') {
+    const realtime = c.realtime ? ['realtime=1'] : []
+    return ok([...head, c.conditions, String(c.rate ?? DEFAULT_RATE), ...rankOf(c), ...realtime])
+  }
+  if (c.realtime)
+    return refuse('REMOTE_NO_RIGHT', 'the helper does not change realtime=; stop the rule and start it again')
+  return ok([...head, ...(c.rate === undefined ? [] : [`rate=${c.rate}`]), ...rankOf(c)])
+}
+
+/**
+ * Call of the helper that sudoers allows (resources/server/sluice-rule) for one assignment of set_param; the helper checks
+ * every word again.
+ *
+ * @param assignment  `PARAMETER=VALUE`, on the closed list.
+ * @returns           REMOTE_NO_RIGHT for assignments that the helper does not support: it changes no policy.
+ */
+export function throughHelper(assignment: string, sudo: SudoScope): Result<string> {
+  const at = assignment.indexOf('=')
+  const parameter = assignment.slice(0, at)
+  const command = parseRuleCommand(assignment.slice(at + 1))
+  if (!parameter.endsWith('.nrs_tbf_rule') || !command.ok) {
+    return refuse('REMOTE_NO_RIGHT', 'sudo allows the helper only, and that changes rules, not which policy runs')
+  }
+  const words = helperArguments(parameter, command.value)
+  return words.ok ? ok(`sudo -n ${sudo.helper || HELPER_PATH} ${words.value.map(shellQuote).join(' ')}`) : words
+}
 
 /** Call of lctl through sudo; a reading that is granted only in parts becomes several. */
 function throughSudo(words: readonly Word[], raw: string, { sudo, lctl }: Access): string {
   const call = (rest: string): string => `sudo -n ${lctl} ${rest}`
   const args = words.slice(1).map((w) => w.text)
   const reading = readingOf(args)
-  const isWhole = sudo.kind === 'broad' || sudo.grants.length === 0 || isGranted(sudo.grants, lctl, args)
-  if (!reading || reading.names.length === 1 || isWhole) return call(raw)
+  const hasFullSudo = sudo.kind === 'broad' || sudo.grants.length === 0 || isGranted(sudo.grants, lctl, args)
+  if (!reading || reading.names.length === 1 || hasFullSudo) return call(raw)
   const one = (name: string): readonly string[] => ['get_param', ...reading.flags, name]
   const granted = reading.names.filter((name) => isGranted(sudo.grants, lctl, one(name)))
   if (granted.length === 0) return call(raw)

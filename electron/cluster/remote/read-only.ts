@@ -39,7 +39,11 @@ export function readOnlyWhile(node: NodeConnection, isReadOnly: () => boolean): 
     },
     exec: async (command) =>
       isReadOnly() && !isReading(command)
-        ? fail({ code: 'NODE_READ_ONLY', what: `${node.host} is read-only`, why: command.slice(0, 80) })
+        ? fail({
+            code: 'NODE_READ_ONLY',
+            what: `Nothing was sent to ${node.host}`,
+            why: `the cluster is read-only, and this is not a reading: ${command.slice(0, 80)}`,
+          })
         : node.exec(command),
   }
 }

@@ -44,7 +44,7 @@ const NAMED = /^(?:version|health_check|jobid_var|jobid_name|cpu_partition_table
 const IN_TREE = /^(?:obdfilter|mdt|mdd|osd-[a-z*]{1,16}|ost|mds|ldlm|mgs|lod|osp)\.[A-Za-z0-9_.*{},-]{1,300}$/
 const isReadable = (name: string): boolean => NAMED.test(name) || IN_TREE.test(name)
 
-/** Only rules and policies of the services that the console writes. */
+/** Rule parameters of the services that the console writes. */
 const RULES: ReadonlySet<string> = new Set(Object.values(SERVICES).map((s) => s.rules))
 const POLICY: ReadonlySet<string> = new Set(Object.values(SERVICES).map((s) => s.policies))
 

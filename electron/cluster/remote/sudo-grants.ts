@@ -43,7 +43,7 @@ function inSet({ chars, isNot }: SetToken, c: string): boolean {
   return isNot
 }
 
-const fitsOne = (t: Token, c: string, isPath: boolean): boolean =>
+const matchesToken = (t: Token, c: string, isPath: boolean): boolean =>
   t.kind === 'text' ? t.c === c : !(isPath && c === '/') && (t.kind === 'one' || (t.kind === 'set' && inSet(t, c)))
 
 /**
@@ -52,7 +52,7 @@ const fitsOne = (t: Token, c: string, isPath: boolean): boolean =>
  * @param isPath      a wildcard does not match `/` then.
  * @complexity        O(pattern × text), without recursion: both may be a server's text.
  */
-export function fitsPattern(pattern: string, text: string, isPath: boolean): boolean {
+export function matchesSudoPattern(pattern: string, text: string, isPath: boolean): boolean {
   const want = tokens(pattern)
   let p = 0
   let t = 0
@@ -63,7 +63,7 @@ export function fitsPattern(pattern: string, text: string, isPath: boolean): boo
     if (token?.kind === 'any') {
       star = p++
       from = t
-    } else if (token && fitsOne(token, text[t] as string, isPath)) {
+    } else if (token && matchesToken(token, text[t] as string, isPath)) {
       p++
       t++
     } else if (star >= 0 && !(isPath && text[from] === '/')) {
@@ -75,20 +75,20 @@ export function fitsPattern(pattern: string, text: string, isPath: boolean): boo
   return p === want.length
 }
 
-function fitsProgram(pattern: string, program: string): boolean {
+function matchesProgram(pattern: string, program: string): boolean {
   if (pattern === 'ALL') return true
   if (pattern.endsWith('/')) return program.startsWith(pattern) && !program.slice(pattern.length).includes('/')
-  return fitsPattern(pattern, program, true)
+  return matchesSudoPattern(pattern, program, true)
 }
 
-function fitsArgs(pattern: string | undefined, args: readonly string[]): boolean {
+function matchesArgs(pattern: string | undefined, args: readonly string[]): boolean {
   if (pattern === undefined) return true
   if (pattern.startsWith('^') && pattern.endsWith('$')) return args.length > 0 && pattern.includes(args[0] as string)
-  return fitsPattern(pattern, args.join(' '), false)
+  return matchesSudoPattern(pattern, args.join(' '), false)
 }
 
 /** True if sudo runs `program args` as root without a password. */
 export function isGranted(grants: readonly SudoGrant[], program: string, args: readonly string[]): boolean {
-  const last = grants.findLast((g) => fitsProgram(g.program, program) && fitsArgs(g.args, args))
+  const last = grants.findLast((g) => matchesProgram(g.program, program) && matchesArgs(g.args, args))
   return last !== undefined && !last.isDenied
 }

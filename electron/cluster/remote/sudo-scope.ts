@@ -18,7 +18,7 @@ export interface SudoGrant {
 
 export interface SudoScope {
   readonly kind: SudoKind
-  /** For people: the grants, or the message of sudo. */
+  /** Text for display: the grants, or the message of sudo. */
   readonly text: string
   /** Warning although it works; empty for none. */
   readonly watch: string

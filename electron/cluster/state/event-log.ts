@@ -1,7 +1,11 @@
-/** Event log, newest last: rules, controller decisions, jobs, nodes, the operator's choices. Bounded. */
+/**
+ * Event log, newest last: rules, controller decisions, jobs, nodes, the operator's choices. Bounded; frequent events do
+ * not displace those of operators.
+ */
 import type { Mark } from '#core/api/frames.ts'
+import { mainEvents } from '../../base/main-events.ts'
 
-const KEPT = 2_000
+const EVENTS_MAX = 2_000
 
 export class EventLog {
   #marks: Mark[] = []
@@ -17,17 +21,20 @@ export class EventLog {
     let at = this.#marks.length
     while (at > 0 && (this.#marks[at - 1] as Mark).atMs > mark.atMs) at--
     this.#marks.splice(at, 0, mark)
-    if (this.#marks.length > KEPT) this.#marks = this.#marks.slice(-KEPT / 2)
+    if (this.#marks.length > EVENTS_MAX) {
+      this.#marks = mainEvents(this.#marks.toReversed(), EVENTS_MAX / 2).toReversed()
+    }
     for (const l of this.#listeners) l(mark)
   }
 
-  /** Events in (fromMs, toMs], newest first, at most `limit`. */
+  /** Events in (fromMs, toMs], newest first, at most `limit`: those of operators before others. */
   between(fromMs: number, toMs: number, limit: number): Mark[] {
     const out: Mark[] = []
-    for (let i = this.#marks.length - 1; i >= 0 && out.length < limit; i--) {
+    for (let i = this.#marks.length - 1; i >= 0; i--) {
       const m = this.#marks[i] as Mark
-      if (m.atMs > fromMs && m.atMs <= toMs) out.push(m)
+      if (m.atMs <= fromMs) break
+      if (m.atMs <= toMs) out.push(m)
     }
-    return out
+    return mainEvents(out, limit)
   }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { LIVE_FENCES } from '#core/control/fences.ts'
 import { emulatedCluster, smallScenario, type Emulated, type Setup } from '../../../tests/node/emulated-cluster.ts'
-import { standing } from '../../../tests/node/rule-service.ts'
+import { activeRules } from '../../../tests/node/rule-service.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 /** Answers of servers to `lctl get_param jobid_var jobid_name`; undefined: as printed by the emulator. */
@@ -13,15 +13,15 @@ const answering =
   (node) => ({
     ...node,
     exec: async (command) => {
-      const said = command.includes('jobid_var') ? answers.get(node.host) : undefined
-      return said === undefined ? node.exec(command) : printed(said, '', said === '' ? 2 : 0)
+      const output = command.includes('jobid_var') ? answers.get(node.host) : undefined
+      return output === undefined ? node.exec(command) : printed(output, '', output === '' ? 2 : 0)
     },
   })
-const told = (variable: string, name: string): string => `jobid_var=${variable}\njobid_name=${name}\n`
-const both = (said: string): Answers =>
+const reported = (variable: string, name: string): string => `jobid_var=${variable}\njobid_name=${name}\n`
+const both = (output: string): Answers =>
   new Map([
-    ['oss01', said],
-    ['oss02', said],
+    ['oss01', output],
+    ['oss02', output],
   ])
 const SHARE = { clients: [2, 3], processes: 8 }
 
@@ -47,7 +47,7 @@ describe('a controller never limits a job of root', () => {
     ['procname_uid', '%j', ['rsync.0', 'cp.500', 'rsync.0:host'], ['cp.500']],
     ['SLURM_JOB_ID', '%j', ['4690', '4691'], ['4690', '4691']],
   ])('%s %s: %j', async (variable, name, ids, expected) => {
-    const c = cluster(ids, both(told(variable, name)))
+    const c = cluster(ids, both(reported(variable, name)))
     await c.run(4)
     expect(limited(c)).toEqual(expected)
     expect(codes(c)).toEqual([])
@@ -57,9 +57,9 @@ describe('a controller never limits a job of root', () => {
 describe('without one known template no controller enforces', () => {
   it.each([
     ['a server does not tell', new Map([['oss02', '']]), /oss02 does not report/],
-    ['servers differ', new Map([['oss02', told('procname_uid', '%e.%u')]]), /oss01 has .*oss02 has /],
-    ['job ids are off', both(told('disable', '%e.%u')), /disable/],
-    ['ids tell neither user nor job', both(told('nodelocal', '%H')), /%H/],
+    ['servers differ', new Map([['oss02', reported('procname_uid', '%e.%u')]]), /oss01 has .*oss02 has /],
+    ['job ids are off', both(reported('disable', '%e.%u')), /disable/],
+    ['ids tell neither user nor job', both(reported('nodelocal', '%H')), /%H/],
   ])('%s', async (_, answers, why) => {
     const c = cluster(['1.hog.u1', '2.calm.u2'], answers, { mode: 'advise' })
     await c.run(2)
@@ -82,16 +82,16 @@ describe('without one known template no controller enforces', () => {
 
   it.each([
     ['is not told any more', '', 'JOBID_TEMPLATE_UNKNOWN'],
-    ['is another one', told('procname_uid', '%e.%u'), 'JOBID_TEMPLATE_CHANGED'],
-  ])('an enforcing one leaves it and removes its rules when the template %s', async (_, said, code) => {
+    ['is another one', reported('procname_uid', '%e.%u'), 'JOBID_TEMPLATE_CHANGED'],
+  ])('an enforcing one leaves it and removes its rules when the template %s', async (_, output, code) => {
     const answers: Answers = new Map()
     const c = cluster(['1.hog.u1', '2.calm.u2'], answers)
     await c.run(4)
-    expect(standing(c).filter((l) => l.startsWith('st_')).length).toBeGreaterThan(0)
-    for (const host of ['oss01', 'oss02']) answers.set(host, said)
+    expect(activeRules(c).filter((l) => l.startsWith('st_')).length).toBeGreaterThan(0)
+    for (const host of ['oss01', 'oss02']) answers.set(host, output)
     await c.run(16)
     expect(c.monitor.loop.mode).toBe('advise')
-    expect([...standing(c), ...standing(c, 'oss02')].filter((l) => l.startsWith('st_'))).toEqual([])
+    expect([...activeRules(c), ...activeRules(c, 'oss02')].filter((l) => l.startsWith('st_'))).toEqual([])
     expect(codes(c)).toContain(code)
     expect(c.records.some((r) => r.kind === 'mode' && JSON.stringify(r).includes('mode advise'))).toBe(true)
   })

@@ -2,7 +2,7 @@
  * Job id settings of a cluster's servers, and the decision whether a controller may enforce with them: the owner of a
  * job is determined from its id, so without one known template for all servers root's jobs cannot be exempted.
  *
- * In enforce the settings are read again every few seconds; a difference from those that enforce began with ends it.
+ * In enforce mode the settings are read again every few seconds; if they have changed since it began, the mode ends.
  */
 import { jobOwners, MODEL_JOB_OWNERS, type JobIdSetting, type JobOwners } from '#core/lustre/job-owner.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
@@ -25,11 +25,11 @@ const textOf = ({ variable, name }: JobIdSetting): string => `jobid_var=${variab
 /** Job owners by the settings of all servers, or the reason why they are unknown. */
 function agreed(settings: JobIdSettings): Result<{ readonly owners: JobOwners; readonly text: string }, string> {
   const sorted = [...settings].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
-  const [other = '', first] = sorted[0] ?? []
+  const [firstHost = '', first] = sorted[0] ?? []
   for (const [host, setting] of sorted) {
     if (!setting) return fail(`${host} does not report its jobid_var and jobid_name`)
     if (first && textOf(first) !== textOf(setting)) {
-      return fail(`${other} has ${textOf(first)}, and ${host} has ${textOf(setting)}`)
+      return fail(`${firstHost} has ${textOf(first)}, and ${host} has ${textOf(setting)}`)
     }
   }
   if (!first) return fail('no server has reported its jobid_var and jobid_name yet')
@@ -83,21 +83,21 @@ export class JobIdWatch {
   /** Reads the settings that are due; only servers without known settings are awaited. */
   async refresh(nodes: readonly NodeConnection[], nowNs: number, isEnforcing: boolean): Promise<void> {
     if (this.#source.kind === 'EMULATED') return
-    const told = this.#source.jobIdSettings?.()
+    const settings = this.#source.jobIdSettings?.()
     // Facts discovered when a server answered again are newer than earlier readings.
-    if (!isEnforcing) for (const host of told?.keys() ?? []) this.#read.delete(host)
+    if (!isEnforcing) for (const host of settings?.keys() ?? []) this.#read.delete(host)
     const first: Promise<void>[] = []
-    const asked = new Set<string>()
+    const queried = new Set<string>()
     for (const node of nodes) {
       if (!isLustreServer(node)) continue
       const { host } = node
-      if (asked.has(host) || this.#reading.has(host)) continue
-      asked.add(host)
+      if (queried.has(host) || this.#reading.has(host)) continue
+      queried.add(host)
       const known = this.#read.get(host)
-      const isNew = !known && told?.has(host) !== true
+      const isNew = !known && settings?.has(host) !== true
       const isDue = isEnforcing && (!known || nowNs - known.atNs >= AGAIN_NS || nowNs < known.atNs)
       if (!isNew && !isDue) continue
-      const reading = this.#ask(node, host, nowNs)
+      const reading = this.#query(node, host, nowNs)
       if (isNew) first.push(reading)
     }
     await Promise.all(first)
@@ -127,7 +127,7 @@ export class JobIdWatch {
       code: 'JOBID_TEMPLATE_UNKNOWN',
       what: `No controller may enforce on ${this.#source.cluster}: root's jobs cannot be identified`,
       why,
-      unaffected: 'It is sampled; observe, advise and manually committed rules work.',
+      unaffected: 'Monitoring continues; observe, advise and manually committed rules work.',
       next: 'Set the same on all servers and clients, on the MGS: lctl set_param -P jobid_var=SLURM_JOB_ID jobid_name=%j.%e.%u',
     }
   }
@@ -140,7 +140,7 @@ export class JobIdWatch {
     return this.#judged.result
   }
 
-  async #ask(node: NodeConnection, host: string, nowNs: number): Promise<void> {
+  async #query(node: NodeConnection, host: string, nowNs: number): Promise<void> {
     this.#reading.add(host)
     try {
       const ran = await this.#exec(node, READ)
@@ -148,8 +148,8 @@ export class JobIdWatch {
       if (!ran.ok) return
       const values = splitParams(ran.value.stdout)
       const [variable, name] = ['jobid_var', 'jobid_name'].map((n) => values.get(n)?.trim().slice(0, 200))
-      const isTold = variable !== undefined && name !== undefined
-      this.#read.set(host, { atNs: nowNs, setting: isTold ? { variable, name } : undefined })
+      const isComplete = variable !== undefined && name !== undefined
+      this.#read.set(host, { atNs: nowNs, setting: isComplete ? { variable, name } : undefined })
     } finally {
       this.#reading.delete(host)
     }

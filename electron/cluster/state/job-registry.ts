@@ -1,6 +1,7 @@
 /** Registry of all jobs seen on the cluster: owner, color, and activity in the last full second. */
 import type { BatchJob } from '#core/batch/batch-job.ts'
 import type { JobDelta } from '#core/lustre/job-deltas.ts'
+import { JobColors } from '#core/series/job-colors.ts'
 
 /** Sums over one second of the source's clock. */
 interface SecondOfJob {
@@ -12,9 +13,8 @@ interface SecondOfJob {
 
 const newSecond = (): SecondOfJob => ({ ops: new Map(), dataRpcs: 0, dataBytes: 0, serviceUsecs: 0 })
 
-const COLOURS = 7
 /** Decay of recent reads and writes per second: those of the last half minute weigh most. */
-const KEPT = 0.9
+const KEPT_SHARE = 0.9
 
 export class Job {
   readonly jobId: string
@@ -26,19 +26,24 @@ export class Job {
   hosts: readonly string[] = []
   /** Time of its last RPC. */
   lastActiveMs: number
-  /** Index of its categorical color, 0 = other. */
-  colour = 0
   /** Recent reads and writes, each second decaying with age; while the job is idle their ratio is kept. */
   #recentData = { rpcs: 0, bytes: 0 }
   #second = newSecond()
   #lastSecond = newSecond()
   /** Targets on which it was seen. */
   readonly targets = new Set<string>()
+  readonly #jobColors: JobColors
 
-  constructor(jobId: string, firstSeenMs: number) {
+  constructor(jobId: string, firstSeenMs: number, jobColors: JobColors) {
     this.jobId = jobId
     this.firstSeenMs = firstSeenMs
     this.lastActiveMs = firstSeenMs
+    this.#jobColors = jobColors
+  }
+
+  /** Index of its categorical color, 0 = other. */
+  get colour(): number {
+    return this.#jobColors.of(this.jobId)
   }
 
   get recentData(): { readonly rpcs: number; readonly bytes: number } {
@@ -61,7 +66,7 @@ export class Job {
     const { dataRpcs, dataBytes } = this.#second
     if (dataRpcs > 0) {
       const { rpcs, bytes } = this.#recentData
-      this.#recentData = { rpcs: KEPT * rpcs + dataRpcs, bytes: KEPT * bytes + dataBytes }
+      this.#recentData = { rpcs: KEPT_SHARE * rpcs + dataRpcs, bytes: KEPT_SHARE * bytes + dataBytes }
     }
     this.#lastSecond = this.#second
     this.#second = newSecond()
@@ -78,6 +83,13 @@ export class Job {
 
 export class JobRegistry {
   readonly #jobs = new Map<string, Job>()
+  /** Colors of the jobs of this cluster, also of those that are only in its history. */
+  readonly jobColors: JobColors
+
+  /** @param nowMs  clock of the source. */
+  constructor(nowMs: () => number = Date.now) {
+    this.jobColors = new JobColors({ nowMs, isLiving: (jobId) => this.#jobs.has(jobId) })
+  }
 
   get all(): IterableIterator<Job> {
     return this.#jobs.values()
@@ -95,33 +107,12 @@ export class JobRegistry {
   meet(jobId: string, atMs: number): { job: Job; isNew: boolean } {
     const known = this.#jobs.get(jobId)
     if (known) return { job: known, isNew: false }
-    const job = new Job(jobId, atMs)
+    const job = new Job(jobId, atMs, this.jobColors)
     this.#jobs.set(jobId, job)
     return { job, isNew: true }
   }
 
   drop(jobId: string): void {
-    this.#jobs.delete(jobId)
-  }
-
-  /**
-   * Assigns colors to the jobs of a chart. A job keeps its color for the session; a new one gets a color that no other
-   * job of the chart has.
-   */
-  colour(top: readonly string[]): void {
-    const wanted = top
-      .slice(0, COLOURS)
-      .map((id) => this.#jobs.get(id))
-      .filter((j) => j !== undefined)
-    const taken = new Set(wanted.map((j) => j.colour))
-    for (const j of wanted) {
-      if (j.colour !== 0) continue
-      let free = 1
-      while (taken.has(free) && free < COLOURS) free++
-      if (taken.has(free)) continue
-      for (const other of this.#jobs.values()) if (other.colour === free) other.colour = 0
-      j.colour = free
-      taken.add(free)
-    }
+    if (this.#jobs.delete(jobId)) this.jobColors.end(jobId)
   }
 }

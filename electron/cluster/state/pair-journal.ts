@@ -4,8 +4,9 @@
  */
 import type { PairMove } from '#core/adaptbf/pair-accounts.ts'
 
-/** Maximum samples, as many as a cluster has in memory; and moves in total, about 20 MB. */
+/** Most samples: as many as a cluster has in memory. */
 const SAMPLES_MAX = 1_800
+/** Most moves of all samples, about 20 MB. */
 const MOVES_MAX = 200_000
 
 export interface JournalSample {

@@ -90,7 +90,7 @@ export class Recent {
   readonly cycles: SeriesTable
   readonly #rules = new Map<string, RuleText[]>()
   #ruleChars = 0
-  /** By sample; complete samples are omitted. */
+  /** Gaps by sample; complete samples are omitted. */
   readonly #gaps = new Map<number, ReadonlyMap<string, string>>()
   #secondMs = 0
   #secondFrom = 1
@@ -101,12 +101,12 @@ export class Recent {
    */
   constructor(periodNs: number, keepMs?: number) {
     const samples = Math.ceil(((keepMs ?? RAW_S * 1000) * NS_PER_MS) / periodNs)
-    const kept = Math.min(RAW_MOST, Math.max(keepMs === undefined ? RAW_LEAST : 2, samples))
-    this.raw = tier(kept)
-    this.partials = new SeriesTable(kept, TOTAL_COLUMNS)
-    this.jobParts = new SeriesTable(kept, PART_COLUMNS)
-    this.shares = new SeriesTable(kept, SHARE_COLUMNS, ['record'])
-    this.cycles = new SeriesTable(kept, CYCLE_COLUMNS)
+    const capacity = Math.min(RAW_MOST, Math.max(keepMs === undefined ? RAW_LEAST : 2, samples))
+    this.raw = tier(capacity)
+    this.partials = new SeriesTable(capacity, TOTAL_COLUMNS)
+    this.jobParts = new SeriesTable(capacity, PART_COLUMNS)
+    this.shares = new SeriesTable(capacity, SHARE_COLUMNS, ['record'])
+    this.cycles = new SeriesTable(capacity, CYCLE_COLUMNS)
   }
 
   /** Opens the next sample in every table. */

@@ -15,7 +15,7 @@ import {
   type ServerRole,
   type sshAliases,
   type CheckStep,
-  type Ask,
+  type PendingPassphrase,
 } from '#core/api/clusters.ts'
 import type { NodeEnd } from '#core/api/rule-edits.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
@@ -25,16 +25,17 @@ import type { SshAccess, SshAccessOptions } from '../../cluster/live/ssh-access.
 import type { Changing } from '../frame-pump.ts'
 import type { Console } from '../console.ts'
 import type { ActiveView } from '../active-view.ts'
+import type { Demo } from './demo.ts'
 import { LiveConsole } from './live-console.ts'
 import { openAccess, openRoles } from '../sources/data-folder.ts'
-import type { KeptRoles } from '../sources/kept-roles.ts'
+import type { RoleStore } from '../sources/role-store.ts'
 import type { SampledClusterParts } from '../sources/sampled-cluster.ts'
-import type { KeptSecrets } from '../shell/kept-secrets.ts'
+import type { SecretStore } from '../shell/secret-store.ts'
 import { readConfig } from '../../ssh/config-file.ts'
 import { LiveServer } from '../../cluster/live/live-server.ts'
 import { cleanLeftovers, findLeftovers, type LeftoverParts } from '../../enforce/leftovers.ts'
 import { unitsOn } from '../sources/stop.ts'
-import type { AskPassphrase } from '../../ssh/private-key.ts'
+import type { PromptPassphrase } from '../../ssh/private-key.ts'
 import { serverCard, shownKeyOf } from './server-card.ts'
 
 /** Time after which an unanswered prompt fails, so that a session does not wait forever, ms. */
@@ -45,25 +46,28 @@ const WAITING = 64
  * Prompts for passphrases of private keys at the window. Answers are not kept here; on request the system keychain
  * keeps them, and a key that it opens is not prompted for again.
  */
-export class Asks {
-  readonly #open = new Map<string, { readonly ask: Ask; readonly answer: (bytes: Buffer | undefined) => void }>()
+export class PassphrasePrompts {
+  readonly #open = new Map<
+    string,
+    { readonly ask: PendingPassphrase; readonly answer: (bytes: Buffer | undefined) => void }
+  >()
   readonly #changed: () => void
-  readonly #kept: KeptSecrets | undefined
+  readonly #secrets: SecretStore | undefined
 
-  constructor(changed: () => void, kept?: KeptSecrets) {
+  constructor(changed: () => void, secrets?: SecretStore) {
     this.#changed = changed
-    this.#kept = kept
+    this.#secrets = secrets
   }
 
-  get list(): Ask[] {
+  get list(): PendingPassphrase[] {
     return [...this.#open.values()].map((o) => o.ask)
   }
 
-  readonly passphrase: AskPassphrase = async ({ file, attempt }) => {
+  readonly passphrase: PromptPassphrase = async ({ file, attempt }) => {
     // A kept passphrase that failed is deleted.
-    if (attempt > 1) this.#kept?.forget(file)
-    const kept = attempt === 1 ? await this.#kept?.of(file) : undefined
-    if (kept) return kept
+    if (attempt > 1) this.#secrets?.forget(file)
+    const stored = attempt === 1 ? await this.#secrets?.of(file) : undefined
+    if (stored) return stored
     if (this.#open.size >= WAITING) return undefined
     const id = randomBytes(6).toString('hex')
     return new Promise((resolve) => {
@@ -84,8 +88,8 @@ export class Asks {
   async answer(id: string, passphrase: string | null, remember = false): Promise<Result<undefined>> {
     const ask = this.#open.get(id)?.ask
     if (ask && remember && passphrase !== null && passphrase !== '') {
-      const kept = (await this.#kept?.keep(ask.file, passphrase)) ?? ok(undefined)
-      if (!kept.ok) return kept
+      const saved = (await this.#secrets?.keep(ask.file, passphrase)) ?? ok(undefined)
+      if (!saved.ok) return saved
     }
     const open = this.#open.get(id)
     if (!open) {
@@ -145,7 +149,7 @@ async function removeLeftovers(
   const refuse = (code: string, why: string, next: string): Result<readonly NodeEnd[]> =>
     fail({ code, what: 'Nothing was removed', why, unaffected: 'Rules on servers are not changed.', next })
   if (!console) return refuse('NOT_CONNECTED', `${name} is not connected`, 'Connect it first.')
-  const refused = console.guard?.mayRemove()
+  const refused = console.writeProtection?.mayRemove()
   if (refused) return fail(refused)
   if (typed !== name) return refuse('NOT_TYPED', 'the typed name does not match', `Type ${name}.`)
   const ends = await cleanLeftovers({ ...partsOf(live, console), audit: console.monitor.audit }, keys)
@@ -172,14 +176,14 @@ async function* checkServer(
     isDone = true
     wake?.()
   })
-  let told = ''
+  let reported = ''
   let key = ''
   try {
     for (;;) {
       const steps: CheckStep[] = [...server.steps]
       const text = JSON.stringify(steps)
-      if (text !== told) {
-        told = text
+      if (text !== reported) {
+        reported = text
         yield { kind: 'steps', host: server.host, steps }
       }
       const shown = shownKeyOf(server)
@@ -249,7 +253,7 @@ function aliasesOf(access: SshAccess): z.infer<typeof sshAliases> {
   }
   readConfig(file, { home, note }, (setting) => {
     if (setting.keyword !== 'host') return false
-    for (const word of setting.words) if (!/[*?!]/.test(word) && names.size < MOST) names.add(word)
+    for (const name of setting.values) if (!/[*?!]/.test(name) && names.size < MOST) names.add(name)
     return false
   })
   return {
@@ -270,14 +274,14 @@ const LOOK_AGAIN_MS = { least: 2000, most: 60_000 } as const
 
 export interface ClusterServiceParts {
   readonly onScreen: ActiveView
-  readonly emulator: Console
+  readonly demo: Demo
   /** Folder of clusters and trusted keys; undefined: in memory only. */
   readonly dataDir: string | undefined
   /** Clusters of this run only, not saved (`--config`). */
   readonly clusters?: readonly ClusterInput[] | undefined
   readonly ssh?: SshAccessOptions | undefined
   /** Passphrases kept by the system keychain. */
-  readonly secrets?: KeptSecrets | undefined
+  readonly secrets?: SecretStore | undefined
   /** Creates the console of the servers found. */
   readonly begin: SampledClusterParts<Console>['begin']
   /** Records an operator's choice in the audit. */
@@ -291,13 +295,12 @@ const noSuch = (name: string): Result<never> =>
 
 export class ClusterService implements Changing {
   readonly access: SshAccess
-  readonly asks: Asks
+  readonly asks: PassphrasePrompts
   /** Reason why clusters are not saved, or could not be read. */
   fault: string = ''
-  readonly emulator: Console
   readonly onScreen: ActiveView
   readonly #parts: ClusterServiceParts
-  readonly #roles: KeptRoles
+  readonly #roles: RoleStore
   readonly #clusters = new Map<string, LiveConsole>()
   readonly #written = new Set<string>()
   /** Saved clusters hidden by clusters of this run with the same name. */
@@ -312,21 +315,20 @@ export class ClusterService implements Changing {
   constructor(parts: ClusterServiceParts) {
     this.#parts = parts
     this.onScreen = parts.onScreen
-    this.emulator = parts.emulator
-    this.asks = new Asks(() => this.changed(), parts.secrets)
+    this.asks = new PassphrasePrompts(() => this.changed(), parts.secrets)
     const { dataDir } = parts
     this.access = openAccess(dataDir, { ask: this.asks.passphrase, ...parts.ssh })
     this.#roles = openRoles(dataDir)
-    const kept = this.#file === undefined ? ok([]) : readClusters(this.#file, true)
-    if (!kept.ok) this.fault = `${kept.error.what}: ${kept.error.why ?? ''}`
-    for (const input of kept.ok ? kept.value : []) {
+    const saved = this.#file === undefined ? ok([]) : readClusters(this.#file, true)
+    if (!saved.ok) this.fault = `${saved.error.what}: ${saved.error.why ?? ''}`
+    for (const input of saved.ok ? saved.value : []) {
       this.#add(input)
       this.#written.add(input.name)
     }
     for (const input of parts.clusters ?? []) {
       // For this run it replaces the saved cluster of that name, whose file entry is unchanged.
       if (this.#written.delete(input.name))
-        this.#hidden.push(...(kept.ok ? kept.value : []).filter((k) => k.name === input.name))
+        this.#hidden.push(...(saved.ok ? saved.value : []).filter((k) => k.name === input.name))
       this.#add(input)
     }
     this.onScreen.onChange(() => this.changed())
@@ -334,6 +336,11 @@ export class ClusterService implements Changing {
 
   get #file(): string | undefined {
     return this.#parts.dataDir === undefined ? undefined : join(this.#parts.dataDir, 'clusters.yaml')
+  }
+
+  /** Console of the demo. */
+  get emulator(): Console {
+    return this.#parts.demo.console
   }
 
   get list(): readonly LiveConsole[] {
@@ -364,7 +371,7 @@ export class ClusterService implements Changing {
     // Rules of this console are removed while it still may.
     const isClosed = input.safeMode === 'read-only' && before?.cluster.input.safeMode !== 'read-only'
     const wasRoot = before?.cluster.input.allowRoot ?? false
-    if (isClosed || (wasRoot && !input.allowRoot)) await before?.standDown()
+    if (isClosed || (wasRoot && !input.allowRoot)) await before?.stopAndRelease()
     const refuse = (code: string, why: string, next: string): Result<undefined> =>
       fail({
         code,
@@ -410,8 +417,8 @@ export class ClusterService implements Changing {
   async remove(name: string): Promise<Result<undefined>> {
     const live = this.#clusters.get(name)
     if (!live) return noSuch(name)
-    const left = this.list.filter((c) => c !== live && this.#written.has(c.cluster.name)).map((c) => c.cluster.input)
-    const written = this.#file === undefined ? ok(undefined) : writeClusters(this.#file, [...this.#hidden, ...left])
+    const inUse = this.list.filter((c) => c !== live && this.#written.has(c.cluster.name)).map((c) => c.cluster.input)
+    const written = this.#file === undefined ? ok(undefined) : writeClusters(this.#file, [...this.#hidden, ...inUse])
     if (!written.ok) return written
     this.#clusters.delete(name)
     this.#written.delete(name)
@@ -459,6 +466,18 @@ export class ClusterService implements Changing {
     return ok(undefined)
   }
 
+  /** Plays a scenario on the emulator, and activates it. Failures: those of `Demo.play`. */
+  play(text: string): Promise<Result<undefined>> {
+    return this.#parts.demo.play(text, {
+      isTaken: (cluster) => this.#clusters.has(cluster),
+      show: (console) => {
+        this.#wanted = undefined
+        this.#speed = 1
+        this.#showConsole(console)
+      },
+    })
+  }
+
   #showConsole(console: Console): void {
     const { emulator } = this
     // The emulator is paused while another source is active.
@@ -474,8 +493,15 @@ export class ClusterService implements Changing {
   setSafeMode(name: string, safeMode: SafeMode): Promise<Result<undefined>> {
     const live = this.#clusters.get(name)
     if (!live) return Promise.resolve(noSuch(name))
-    live.console?.guard?.lock()
+    live.console?.writeProtection?.lock()
     return this.save({ ...live.cluster.input, safeMode }, name)
+  }
+
+  /** Sets the token rate T of the OSTs; null: unknown. The cluster is connected again: controllers start from T. */
+  setMaxRate(name: string, maxRate: number | null): Promise<Result<undefined>> {
+    const live = this.#clusters.get(name)
+    if (!live) return Promise.resolve(noSuch(name))
+    return this.save({ ...live.cluster.input, maxRate }, name)
   }
 
   /**
@@ -491,7 +517,7 @@ export class ClusterService implements Changing {
           code: 'NOT_TYPED',
           what: `Root may not write to ${name}`,
           why: 'the typed name does not match',
-          unaffected: 'It can be watched.',
+          unaffected: 'Monitoring continues.',
           next: `Type ${name}.`,
         }),
       )

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
-import { asOtherUser, ruleService, standing } from '../../../tests/node/rule-service.ts'
+import { asOtherUser, ruleService, activeRules } from '../../../tests/node/rule-service.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import type { Console } from '../console.ts'
 import type { LiveConsole } from './live-console.ts'
@@ -11,7 +11,7 @@ import { lookForLeftovers } from './cluster-service.ts'
  * Leftovers found of a recorded rule `hog` on oss01, given its remaining seconds (null for a permanent one): whether
  * the rule exists, and how many timers the server has.
  */
-async function leftOf(kept: { unit: string; leftS: number | null; isDead: boolean }) {
+async function leftoversOf(kept: { unit: string; leftS: number | null; isDead: boolean }) {
   const file = storeFile(tempFolder())
   const opened = EnforcementStore.open(file, 0)
   if (!opened.ok) throw new Error(opened.error.what)
@@ -44,22 +44,22 @@ async function leftOf(kept: { unit: string; leftS: number | null; isDead: boolea
   store.close()
   return {
     left: live.leftovers.list.map((l) => `${l.rule} ${l.text}`),
-    stands: standing(c).some((r) => r.startsWith('hog ')),
+    stands: activeRules(c).some((r) => r.startsWith('hog ')),
     timers: c.source.emulator.node('oss01')?.timers.size,
   }
 }
 
 describe('a rule that was bound to a console', () => {
   it('that was killed is not left over: this one stops it when its time is over', async () => {
-    expect(await leftOf({ unit: '', leftS: -60, isDead: true })).toEqual({ left: [], stands: false, timers: 0 })
+    expect(await leftoversOf({ unit: '', leftS: -60, isDead: true })).toEqual({ left: [], stands: false, timers: 0 })
   })
 
   it('that was killed gets a timer on a server that can keep one', async () => {
-    expect(await leftOf({ unit: '', leftS: 600, isDead: true })).toEqual({ left: [], stands: true, timers: 1 })
+    expect(await leftoversOf({ unit: '', leftS: 600, isDead: true })).toEqual({ left: [], stands: true, timers: 1 })
   })
 
   it('that runs is its affair, and so is one that an operator started to stay', async () => {
-    expect(await leftOf({ unit: '', leftS: 600, isDead: false })).toEqual({ left: [], stands: true, timers: 0 })
-    expect(await leftOf({ unit: '', leftS: null, isDead: true })).toEqual({ left: [], stands: true, timers: 0 })
+    expect(await leftoversOf({ unit: '', leftS: 600, isDead: false })).toEqual({ left: [], stands: true, timers: 0 })
+    expect(await leftoversOf({ unit: '', leftS: null, isDead: true })).toEqual({ left: [], stands: true, timers: 0 })
   })
 })

@@ -8,7 +8,7 @@ import type { PowerEvent } from '#core/api/shell.ts'
 import type { ClusterService } from './cluster-service.ts'
 
 const WHY: Readonly<Partial<Record<PowerEvent, string>>> = {
-  suspend: 'this machine goes to sleep',
+  suspend: 'this machine is being suspended',
   'lock-screen': 'the screen was locked',
 }
 
@@ -22,11 +22,11 @@ export function onPower(clusters: ClusterService, what: PowerEvent): string[] {
   if (why === undefined) return []
   const locked: string[] = []
   for (const { cluster, console } of clusters.list) {
-    if (!console?.guard) continue
-    const { guard, monitor, facts } = console
+    if (!console?.writeProtection) continue
+    const { writeProtection, monitor, facts } = console
     const wasOpen = facts.unlockedUntilMs() !== null
     const wasEnforcing = monitor.loop.mode === 'enforce'
-    guard.lock(why)
+    writeProtection.lock(why)
     if (what === 'suspend' && monitor.loop.mode === 'enforce') {
       const atMs = monitor.nowMs()
       monitor.events.add({ atMs, kind: 'mode', level: 'watch', subject: 'Mode', text: why, where: cluster.name })

@@ -4,7 +4,7 @@ import type { Level } from '#core/api/parts.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import type { LiveServer } from '../../cluster/live/live-server.ts'
 import type { HostKeyReport } from '../../ssh/host-key-report.ts'
-import { mayAskToTrust } from '../../ssh/verdict.ts'
+import { canPromptToTrust } from '../../ssh/verdict.ts'
 
 const TEXT = 240
 const cut = (text: string): string => (text.length > TEXT ? `${text.slice(0, TEXT)}…` : text)
@@ -22,7 +22,7 @@ function shownKey(k: HostKeyReport, via: string): ShownKey {
     fingerprint: k.fingerprint,
     verdict: k.verdict,
     why: cut(why),
-    isOpen: mayAskToTrust(k),
+    isOpen: canPromptToTrust(k),
     via,
   }
 }
@@ -63,7 +63,7 @@ export function serverCard(
 ): ServerCard {
   const { state, facts, address, refusal } = server
   const connected = state.kind === 'connected' ? state.connected : undefined
-  const said = stateOf(server, now.silent)
+  const shownState = stateOf(server, now.silent)
   const offered = connected?.offered.at(-1)
   const first = primaryPolicy(facts?.services[0]?.policies ?? [], 'reg')
   const { negotiated } = connected ?? {}
@@ -73,8 +73,8 @@ export function serverCard(
     via: 'via' in address ? address.via : '',
     roles: [...(server.input.roles.length > 0 ? server.input.roles : (facts?.roles ?? []))],
     state: state.kind,
-    text: cut(said.text),
-    level: said.level,
+    text: cut(shownState.text),
+    level: shownState.level,
     sinceMs: 'sinceMs' in state ? state.sinceMs : null,
     retryAtMs: state.kind === 'lost' ? (state.retryAtMs ?? null) : null,
     ...(state.kind === 'lost' && state.retry ? { retry: state.retry } : {}),
@@ -91,7 +91,7 @@ export function serverCard(
     channel: !connected
       ? ''
       : connected.commands.mode === 'channel'
-        ? 'framed channel'
+        ? 'one shell session for all commands'
         : `one session per command: ${connected.commands.why}`,
     sudo: facts ? sudoOf(facts) : { kind: 'unknown', text: '', level: 'unknown' },
     timers: facts?.timers ?? 'unknown',

@@ -2,6 +2,8 @@
  * Frame of the history view: a day and a week of one measure, two ranges side by side, and the contents of the store.
  */
 import type { HistoryFrame, HistoryQuery, Span } from '#core/api/history.ts'
+import { PROMINENT, type JobColors } from '#core/series/job-colors.ts'
+import { mainEvents } from '../../base/main-events.ts'
 import type { History } from '../../history/history.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 
@@ -39,8 +41,6 @@ const SINCE_MOST = 5_000
 /** Time for which data read of the past is reused, ms. */
 const HELD_MS = 60_000
 const GONE = 50
-/** Color of a job on screen; elsewhere jobs have none. */
-type InkOf = (jobId: string) => number
 
 const dayOf = (atMs: number): number => Math.floor(atMs / DAY_MS) * DAY_MS
 
@@ -74,37 +74,36 @@ export interface HistoryParts {
   readonly history: History
   readonly recordings: () => HistoryFrame['recordings']
   readonly head: Pick<HistoryFrame, 'seq' | 'sample' | 'atMs'>
-  readonly inkOf: InkOf
+  /** Job colors of the cluster whose history is read. */
+  readonly jobColors: JobColors
 }
 
 export class HistoryFrames {
   #lately = new Lately()
   #of: HistoryReader | undefined
 
-  build({ reader, history, recordings, head, inkOf }: HistoryParts, query: HistoryQuery): HistoryFrame {
+  build({ reader, history, recordings, head, jobColors }: HistoryParts, query: HistoryQuery): HistoryFrame {
     // Another source, or another file.
     if (this.#of !== reader) this.#lately = new Lately()
     this.#of = reader
-    const kept = reader.kept()
-    const fromMs = query.dayMs ?? dayOf(kept?.toMs ?? head.atMs ?? 0)
+    const extent = reader.extent()
+    const fromMs = query.dayMs ?? dayOf(extent?.toMs ?? head.atMs ?? 0)
     const { measure, a, b } = query
-    const end = (span: Span): boolean => kept !== undefined && span.toMs >= kept.toMs - 60_000
+    const end = (span: Span): boolean => extent !== undefined && span.toMs >= extent.toMs - 60_000
     const spanKey = JSON.stringify([a, b, query.by, query.limit, measure])
     const isPast = (span: Span | null): boolean => span === null || !end(span)
     return {
       ...head,
       cluster: reader.cluster,
-      kept: kept ? { fromMs: kept.fromMs, toMs: kept.toMs } : null,
+      kept: extent ? { fromMs: extent.fromMs, toMs: extent.toMs } : null,
       measure,
       day: this.#day(reader, query, fromMs),
       week: this.#week(reader, measure, fromMs),
       a,
       b,
-      movers: this.#lately.get(
-        'movers',
-        spanKey,
-        () => moversOf(reader, query, inkOf),
-        isPast(a) && isPast(b) ? HELD_MS : 5_000,
+      movers: coloredMovers(
+        this.#lately.get('movers', spanKey, () => moversOf(reader, query), isPast(a) && isPast(b) ? HELD_MS : 5_000),
+        jobColors,
       ),
       overlay: this.#lately.get('overlay', spanKey, () => overlaysOf(reader, query)),
       since: query.leftMs === null ? null : sinceOf(reader, query.leftMs),
@@ -140,7 +139,7 @@ export class HistoryFrames {
       'marks',
       `${fromMs}`,
       () => ({
-        marks: reader.events(fromMs, toMs, MARKS).reverse(),
+        marks: reader.mainEvents(fromMs, toMs, MARKS).reverse(),
         gaps: reader.gaps(fromMs, toMs).map((g) => ({ ...g })),
       }),
       2_000,
@@ -187,19 +186,27 @@ function quartersOf(reader: HistoryReader, measure: HistoryQuery['measure'], fro
   return sums.map(({ sum, n }) => (n === 0 ? null : sum / n))
 }
 
-function moversOf(reader: HistoryReader, { a, b, by, limit }: HistoryQuery, inkOf: InkOf): HistoryFrame['movers'] {
-  if (!a || !b) return { by, name: [], user: [], account: [], colour: [], a: [], b: [], rest: { names: 0, a: 0, b: 0 } }
+type Movers = Omit<HistoryFrame['movers'], 'colour'>
+
+function moversOf(reader: HistoryReader, { a, b, by, limit }: HistoryQuery): Movers {
+  if (!a || !b) return { by, name: [], user: [], account: [], a: [], b: [], rest: { names: 0, a: 0, b: 0 } }
   const { rows, rest } = reader.movers(a, b, by, limit)
   return {
     by,
     name: rows.map((r) => r.name),
     user: rows.map((r) => r.user),
     account: rows.map((r) => r.account),
-    colour: rows.map((r) => (by === 'job' ? inkOf(r.name) : 0)),
     a: rows.map((r) => r.a),
     b: rows.map((r) => r.b),
     rest,
   }
+}
+
+/** Movers with the current colors of jobs, which change less often than they are read. */
+function coloredMovers(movers: Movers, jobColors: JobColors): HistoryFrame['movers'] {
+  const { by, name } = movers
+  if (by === 'job') jobColors.colors(name.slice(0, PROMINENT))
+  return { ...movers, colour: name.map((jobId) => (by === 'job' ? jobColors.of(jobId) : 0)) }
 }
 
 function overlaysOf(reader: HistoryReader, { a, b, measure }: HistoryQuery): HistoryFrame['overlay'] {
@@ -211,8 +218,8 @@ function overlaysOf(reader: HistoryReader, { a, b, measure }: HistoryQuery): His
   return { a: of(a), b: of(b) }
 }
 
-/** Events since `leftMs`, oldest first; those beyond the limit are counted. */
-function sinceOf(reader: HistoryReader, leftMs: number): HistoryFrame['since'] {
-  const all = reader.events(leftMs, Number.MAX_SAFE_INTEGER, SINCE_MOST).reverse()
-  return { leftMs, marks: all.slice(0, SINCE), more: Math.max(0, all.length - SINCE) }
+/** Events since `lastSeenMs`, oldest first; above the limit those of operators are preferred, and the others counted. */
+function sinceOf(reader: HistoryReader, lastSeenMs: number): HistoryFrame['since'] {
+  const all = reader.mainEvents(lastSeenMs, Number.MAX_SAFE_INTEGER, SINCE_MOST)
+  return { leftMs: lastSeenMs, marks: mainEvents(all, SINCE).reverse(), more: Math.max(0, all.length - SINCE) }
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { openHost, type Host } from '../host.ts'
-import { CHANGES } from '../playback-guard.ts'
+import { CHANGES } from '../implementation.ts'
 
 const EPOCH_S = 1_767_225_600
 const EPOCH_MS = EPOCH_S * 1000
@@ -36,8 +36,8 @@ afterAll(() => host.close())
 
 describe('moving through time', () => {
   it('stays in memory where memory reaches', async () => {
-    const stood = await client.history.goTo({ atMs: EPOCH_MS + 6_020 })
-    expect(stood).toMatchObject({ atMs: EPOCH_MS + 6_000, recorded: false })
+    const result = await client.history.goTo({ atMs: EPOCH_MS + 6_020 })
+    expect(result).toMatchObject({ atMs: EPOCH_MS + 6_000, recorded: false })
     expect((await status()).source.kind).toBe('EMULATED')
   })
 
@@ -57,13 +57,15 @@ describe('moving through time', () => {
     expect(s).toMatchObject({ source: { kind: 'RECORDED', cluster: host.monitor.source.cluster }, mode: 'observe' })
     expect(s.playback).toMatchObject({ file: 'before the storm', tier: 'raw', fromMs: span.fromMs })
     expect(s.atMs).toBeLessThan(span.toMs)
-    const stood = await client.history.goTo({ atMs: EPOCH_MS + 5_000 })
-    expect(stood).toMatchObject({ atMs: EPOCH_MS + 5_000, recorded: true })
-    const jobs = await first(client.views.jobs({ stream: 'j', at: stood.sample, windowMs: 10_000 }))
+    const result = await client.history.goTo({ atMs: EPOCH_MS + 5_000 })
+    expect(result).toMatchObject({ atMs: EPOCH_MS + 5_000, recorded: true })
+    const jobs = await first(client.views.jobs({ stream: 'j', at: result.sample, windowMs: 10_000 }))
     expect(jobs.atMs).toBe(EPOCH_MS + 5_000)
     expect(jobs.rows.jobId.length).toBeGreaterThan(3)
     for (const view of ['locks', 'metadata', 'tokens'] as const) {
-      const frame = await first<{ notices: { code: string }[] }>(client.views[view]({ stream: view, at: stood.sample }))
+      const frame = await first<{ notices: { code: string }[] }>(
+        client.views[view]({ stream: view, at: result.sample }),
+      )
       expect(['NOT_RECORDED', 'RECORDED_FRAME']).toContain(frame.notices[0]?.code)
     }
     const later = await client.history.goTo({ atMs: EPOCH_MS + 8_000 })

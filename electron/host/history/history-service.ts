@@ -1,14 +1,18 @@
-/** Time travel at the host: playback of the past beside the newest samples, and the kept samples. */
+/**
+ * History service of the host: moves the view to past samples, plays recordings and bundles, and manages stored
+ * samples.
+ */
 import { statSync } from 'node:fs'
 import type { CsvQuery, HistoryFrame, HistoryQuery, Mark, Span, TierId } from '#core/api/history.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { fixedJobColors, type JobColors } from '#core/series/job-colors.ts'
 import { csvParts } from '../../history/csv.ts'
 import type { ForeignFiles } from '../../foreign/foreign-files.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { clusterAt, NEAR_MS, placeAt } from '../../recorded/find.ts'
 import { Past } from '../../recorded/past.ts'
 import type { ActiveView } from '../active-view.ts'
-import { nearestSample, stand } from '../position.ts'
+import { nearestSample, resolvePosition } from '../position.ts'
 import { openRecording } from '../sources/recording.ts'
 import { FileReader } from '../../history/file-reader.ts'
 import { stampOf } from '../../files/file-stamp.ts'
@@ -22,8 +26,9 @@ export type RecordingRow = HistoryFrame['recordings'][number]
 
 const KNOWN_MAX = 1_000
 /** Transient failures: a file in use, or being written, may be free the next time. */
-const PASSING: ReadonlySet<string> = new Set(['RECORDING_IN_USE', 'FILE_CHANGED', 'FILE_CRASHED'])
-const AGAIN_MS = 10_000
+const TRANSIENT: ReadonlySet<string> = new Set(['RECORDING_IN_USE', 'FILE_CHANGED', 'FILE_CRASHED'])
+/** Time after which a file with a transient failure is checked again, ms. */
+const RECHECK_MS = 10_000
 
 interface Known {
   readonly stamp: string
@@ -41,7 +46,7 @@ export class RecordingRows {
   /** Stamps of files whose check is running or queued. */
   readonly #checking = new Map<string, string>()
   /** Checks one file at a time; requests of the operator do not wait for all of them. */
-  #turn = Promise.resolve()
+  #queue = Promise.resolve()
 
   /** @param changed  called when a file was checked and its row changed. */
   constructor(foreign: ForeignFiles, changed: () => void) {
@@ -63,26 +68,26 @@ export class RecordingRows {
     if (stamp === undefined) return []
     const known = this.#known.get(file)
     const isKnown = known?.stamp === stamp
-    if (!isKnown || performance.now() > known.untilMs) this.#ask(name, file, stamp)
+    if (!isKnown || performance.now() > known.untilMs) this.#schedule(name, file, stamp)
     if (isKnown) return [known.row]
     return [{ ...rowOf(name), bytes: statSync(file, { throwIfNoEntry: false })?.size ?? 0, isChecking: true }]
   }
 
-  #ask(name: string, file: string, stamp: string): void {
+  #schedule(name: string, file: string, stamp: string): void {
     if (this.#checking.get(file) === stamp) return
     this.#checking.set(file, stamp)
-    this.#turn = this.#turn.then(() => this.#check(name, file, stamp))
+    this.#queue = this.#queue.then(() => this.#check(name, file, stamp))
   }
 
   async #check(name: string, file: string, stamp: string): Promise<void> {
     if (this.#checking.get(file) !== stamp) return
-    const looked = await this.#foreign.look(file)
+    const checked = await this.#foreign.inspect(file)
     if (this.#checking.get(file) !== stamp) return
     this.#checking.delete(file)
     if (this.#known.size >= KNOWN_MAX) this.#known.clear()
-    const isPassing = !looked.ok && PASSING.has(looked.error.code)
-    const untilMs = isPassing ? performance.now() + AGAIN_MS : Infinity
-    this.#known.set(file, { stamp, row: foundRow(name, looked), untilMs })
+    const isTransient = !checked.ok && TRANSIENT.has(checked.error.code)
+    const untilMs = isTransient ? performance.now() + RECHECK_MS : Infinity
+    this.#known.set(file, { stamp, row: checkedRow(name, checked), untilMs })
     this.#changed()
   }
 }
@@ -97,9 +102,9 @@ const rowOf = (name: string): RecordingRow => ({
   isChecking: false,
 })
 
-function foundRow(name: string, looked: Result<CheckedFile>): RecordingRow {
-  if (!looked.ok) return { ...rowOf(name), fault: looked.error.why ?? looked.error.what }
-  const { bytes, facts } = looked.value
+function checkedRow(name: string, checked: Result<CheckedFile>): RecordingRow {
+  if (!checked.ok) return { ...rowOf(name), fault: checked.error.why ?? checked.error.what }
+  const { bytes, facts } = checked.value
   if (!facts) return { ...rowOf(name), bytes, fault: 'it is a history, not a recording' }
   return { ...rowOf(name), bytes, cluster: facts.cluster, fromMs: facts.fromMs, toMs: facts.toMs }
 }
@@ -108,14 +113,14 @@ const NOTE_MAX = 2_000
 /** Events in memory that are searched for the next one. */
 const MARKS = 2_000
 
-type Stood = { sample: number; atMs: number; recorded: boolean }
+type SeekResult = { sample: number; atMs: number; recorded: boolean }
 
 export interface HistoryServiceParts {
   readonly onScreen: ActiveView
   readonly foreign: ForeignFiles
 }
 
-const SCREEN = 'The current view is not changed.'
+const VIEW_UNCHANGED = 'The current view is not changed.'
 
 const noFolder: Failure = {
   code: 'NO_RECORDINGS',
@@ -141,24 +146,26 @@ export class HistoryService {
     })
   }
 
-  goTo(atMs: number): Result<Stood> {
+  /** Moves the view to the sample nearest to a time, in memory if possible. Failures: NO_HISTORY. */
+  goTo(atMs: number): Result<SeekResult> {
     const { playback } = this
     // In a recording the cursor stays within it.
-    const kept = playback?.file == null ? this.#inMemory(atMs) : undefined
-    if (kept) {
+    const stored = playback?.file == null ? this.#inMemory(atMs) : undefined
+    if (stored) {
       this.#onScreen.play(undefined)
-      return ok(kept)
+      return ok(stored)
     }
     return this.#inPast(playback?.file == null ? this.#past() : playback.viewed.past, atMs, playback)
   }
 
+  /** Time of the next or previous event, Unix ms; null if there is none. */
   event(atMs: number, direction: 'next' | 'previous'): number | null {
     const isNext = direction === 'next'
-    const kept = this.#reader()?.eventBeside(atMs, direction)
+    const stored = this.#reader()?.eventBeside(atMs, direction)
     const { events } = this.#onScreen.monitor
     const marks = this.playback?.file == null ? events.between(-Infinity, Infinity, MARKS) : []
     const here = marks.map((m) => m.atMs).filter((at) => (isNext ? at > atMs : at < atMs))
-    const all = kept === undefined ? here : [kept, ...here]
+    const all = stored === undefined ? here : [stored, ...here]
     return all.length === 0 ? null : isNext ? Math.min(...all) : Math.max(...all)
   }
 
@@ -171,31 +178,36 @@ export class HistoryService {
     const path = recordings ? recordings.pathOf(name) : fail(noFolder)
     const foreign = this.#foreign
     const opened = path.ok ? await openRecording({ kind: 'recording', file: path.value, foreign }) : path
-    if (!opened.ok) return fail({ unaffected: SCREEN, ...opened.error })
+    if (!opened.ok) return fail({ unaffected: VIEW_UNCHANGED, ...opened.error })
     const { reader, checked } = opened.value
-    return this.#begin(reader, { file: name, checked })
+    const { source, jobs } = this.#onScreen.monitor
+    // Jobs of another cluster may have the same ids.
+    const jobColors = reader.cluster === source.cluster ? jobs.jobColors : fixedJobColors()
+    return this.#begin(reader, jobColors, { file: name, checked })
   }
 
   /** Same for a bundle. Failures: NO_HISTORY; the bundle is then closed. */
   openBundle(bundle: PlayedBundle): Result<undefined> {
-    const { db, cluster, manifest } = bundle.opened
+    const { db, cluster, manifest, colors } = bundle.opened
     const reader = new FileReader(db, cluster, { name: manifest.source.cluster, isOwner: true })
-    const begun = this.#begin(reader, { file: bundle.name, bundle })
+    const jobColors = fixedJobColors()
+    for (const [jobId, color] of colors) jobColors.restore(jobId, color)
+    const begun = this.#begin(reader, jobColors, { file: bundle.name, bundle })
     if (!begun.ok) bundle.opened.close()
     return begun
   }
 
-  #begin(reader: HistoryReader, from: PlayedFrom): Result<undefined> {
-    const past = new Past(reader, this.#inkOf)
+  #begin(reader: HistoryReader, jobColors: JobColors, from: PlayedFrom): Result<undefined> {
+    const past = new Past(reader, jobColors)
     const finest = past.tiers[0]
-    const kept = reader.kept()
-    const place = finest && kept && placeAt(past, finest.fromMs, NEAR_MS)
+    const extent = reader.extent()
+    const place = finest && extent && placeAt(past, finest.fromMs, NEAR_MS)
     if (!place) {
       reader.close()
       return fail({
         code: 'NO_HISTORY',
         what: `${from.file} holds no samples`,
-        unaffected: SCREEN,
+        unaffected: VIEW_UNCHANGED,
         next: 'Open another one.',
       })
     }
@@ -208,16 +220,16 @@ export class HistoryService {
   }
 
   note(atMs: number, text: string): Result<undefined> {
-    const said = text.trim().slice(0, NOTE_MAX)
+    const note = text.trim().slice(0, NOTE_MAX)
     if (this.playback?.file != null) {
       return fail({
         code: 'RECORDING',
-        what: 'The note was not kept',
+        what: 'The note was not saved',
         why: 'a recording is read-only',
         next: 'Return to live first, or add the note at that time of the history.',
       })
     }
-    const mark: Mark = { atMs, kind: 'note', level: 'ok', subject: 'Note', text: said, where: '' }
+    const mark: Mark = { atMs, kind: 'note', level: 'ok', subject: 'Note', text: note, where: '' }
     // The event log of the source writes it to the history.
     const { events, history } = this.#onScreen.monitor
     events.add(mark)
@@ -263,10 +275,11 @@ export class HistoryService {
     const viewed = this.playback?.viewed ?? monitor
     const reader = this.#reader()
     if (!reader) throw new Error('the history file cannot be read')
-    const head = { seq, ...stand(viewed, query.at) }
+    const head = { seq, ...resolvePosition(viewed, query.at) }
     const { history } = monitor
     const recordings = (): HistoryFrame['recordings'] => (history.recordings ? this.#rows.list(history.recordings) : [])
-    return this.#frames.build({ reader, history, recordings, head, inkOf: this.#inkOf }, query)
+    const { jobColors } = viewed.jobs
+    return this.#frames.build({ reader, history, recordings, head, jobColors }, query)
   }
 
   get playback(): Playback | undefined {
@@ -274,9 +287,7 @@ export class HistoryService {
     return playback instanceof Playback ? playback : undefined
   }
 
-  readonly #inkOf = (jobId: string): number => this.#onScreen.monitor.jobs.find(jobId)?.colour ?? 0
-
-  #inMemory(atMs: number): Stood | undefined {
+  #inMemory(atMs: number): SeekResult | undefined {
     const { recent, intervalNs } = this.#onScreen.monitor
     const { totals } = recent.raw
     if (totals.newest === 0) return undefined
@@ -286,15 +297,15 @@ export class HistoryService {
     return { sample, atMs: totals.atMs(sample), recorded: false }
   }
 
-  #inPast(past: Past | undefined, atMs: number, playback: Playback | undefined): Result<Stood> {
-    past?.look()
+  #inPast(past: Past | undefined, atMs: number, playback: Playback | undefined): Result<SeekResult> {
+    past?.refresh()
     const place = past && placeAt(past, atMs, NEAR_MS)
     if (!past || !place) {
       return fail({
         code: 'NO_HISTORY',
         what: 'No data at this time',
         why: 'no data within ten minutes of it',
-        unaffected: SCREEN,
+        unaffected: VIEW_UNCHANGED,
         next: 'Choose a time at which the day chart has values.',
       })
     }
@@ -319,10 +330,10 @@ export class HistoryService {
   }
 
   #past(): Past | undefined {
-    const { history } = this.#onScreen.monitor
+    const { history, jobs } = this.#onScreen.monitor
     if (this.#store?.of !== history) {
       try {
-        this.#store = { of: history, past: new Past(history.reader(), this.#inkOf) }
+        this.#store = { of: history, past: new Past(history.reader(), jobs.jobColors) }
       } catch {
         return undefined
       }

@@ -14,14 +14,14 @@ import { jobFrame } from '../views/jobs/job.ts'
 import { jobsFrame } from '../views/jobs/jobs.ts'
 import { linkedFrame } from '../views/linked.ts'
 import { overviewFrame } from '../views/overview.ts'
-import { stand, rulesKnownAt } from '../position.ts'
+import { resolvePosition, rulesKnownAt } from '../position.ts'
 import { recordedRulesFrame } from '../views/rules/rules-recorded.ts'
-import { keptReadings, serverFrame } from '../views/server.ts'
+import { recordedReadings, serverFrame } from '../views/server.ts'
 import { stripFrame } from '../views/strip.ts'
 import { adaptbfStatus } from '../views/adaptbf.ts'
 import { toNotice } from '../views/status.ts'
 import type { PlayedBundle } from './played-bundle.ts'
-import { keptLinks, recordedLocks, recordedMetadata, recordedTokens } from './kept-frames.ts'
+import { recordedLinks, recordedLocks, recordedMetadata, recordedTokens } from './stored-frames.ts'
 
 /** Servers without any measured target at a sample. */
 function missingAt(viewed: RecordedCluster, sample: number, atMs: number | null): StatusFrame['nodes']['missing'] {
@@ -48,10 +48,10 @@ function recordedStatus(
 ): StatusFrame {
   const { monitor, facts, ruleService } = console
   const { file, bundle } = of
-  const { sample, atMs } = stand(viewed, query.at)
+  const { sample, atMs } = resolvePosition(viewed, query.at)
   const redacted = bundle?.opened.isRedacted ?? false
   const missing = missingAt(viewed, sample, atMs)
-  const isOwn = viewed.source.cluster === monitor.source.cluster
+  const isSameCluster = viewed.source.cluster === monitor.source.cluster
   const failures = [monitor.history.notice, ...monitor.failures].filter((f) => f !== undefined)
   return {
     seq,
@@ -61,7 +61,7 @@ function recordedStatus(
       kind: 'RECORDED',
       cluster: viewed.source.cluster,
       // The environment is known only for the active cluster.
-      env: bundle?.env ?? (isOwn ? facts.env : 'DEV'),
+      env: bundle?.env ?? (isSameCluster ? facts.env : 'DEV'),
       sinceMs: viewed.fromMs,
     },
     oldest: Math.min(1, viewed.sample),
@@ -170,7 +170,7 @@ export class Playback implements ActivePlayback {
       const isHere = Math.abs(foundMs - atMs) <= Math.max(1_000, 2.5 * viewed.tier.stepMs)
       return isHere ? { viewed, sample, atMs: foundMs } : pictures.at(atMs)
     }
-    const head = (q: { at: number | null }, seq: number) => ({ seq, ...stand(viewed, q.at) })
+    const head = (q: { at: number | null }, seq: number) => ({ seq, ...resolvePosition(viewed, q.at) })
     return {
       status: (q, seq) => recordedStatus(console, viewed, { file, bundle }, q, seq),
       strip: (q, seq) => stripFrame(viewed, q, seq),
@@ -178,12 +178,12 @@ export class Playback implements ActivePlayback {
       // Activity of a job on one target is not kept: all targets are shown.
       jobs: (q, seq) => jobsFrame(viewed, { ...q, target: '' }, seq, find),
       job: (q, seq) => jobFrame(viewed, { ...q, target: '' }, seq, find),
-      server: (q, seq) => serverFrame(viewed, keptReadings(reader), q, seq),
-      linked: (q, seq) => linkedFrame(viewed, q, seq, keptLinks(reader, head(q, seq))),
+      server: (q, seq) => serverFrame(viewed, recordedReadings(reader), q, seq),
+      linked: (q, seq) => linkedFrame(viewed, q, seq, recordedLinks(reader, head(q, seq))),
       rules: (q, seq) => recordedRulesFrame(viewed, q, seq, find),
       locks: (q, seq) => recordedLocks(reader, head(q, seq), q.windowMs),
-      metadata: (q, seq) => recordedMetadata(reader, head(q, seq), q),
-      tokens: (q, seq) => recordedTokens(reader, head(q, seq), q),
+      metadata: (q, seq) => recordedMetadata(reader, head(q, seq), q, viewed.jobs.jobColors),
+      tokens: (q, seq) => recordedTokens(reader, head(q, seq), q, viewed.jobs.jobColors),
       staged: (q, seq) => nothingStaged(head({ at: null }, seq), q.service),
       searched: () => ({ viewed, reader }),
     }

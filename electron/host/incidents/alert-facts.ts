@@ -16,7 +16,7 @@ import type { DataNodeRun } from '#core/emulator/data-node.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { Job } from '../../cluster/state/job-registry.ts'
 import { ldlmColumn } from '../../cluster/locks/ldlm-series.ts'
-import { resourceName } from '../../cluster/locks/alarm-text.ts'
+import { resourceName } from '../../cluster/locks/condition-text.ts'
 import { jobColumn, shareColumn, shareName, TARGET_COLUMNS } from '../../cluster/state/recent.ts'
 import type { ClusterSource } from '../../base/connection.ts'
 import { missedIn } from '../views/tokens/position.ts'
@@ -184,12 +184,12 @@ export class AlertFacts {
       serversOf: (i) => serversOf(all[i], serverOf),
       weightOf: (i) => all[i]?.nodes ?? 1,
       servers: servers.map((host, i) => {
-        const own = targets.filter((t) => serverOf.get(t.target) === i).map((t) => t.target)
-        const first = own[0]
+        const targetsOfServer = targets.filter((t) => serverOf.get(t.target) === i).map((t) => t.target)
+        const first = targetsOfServer[0]
         return {
           host,
           queued: first === undefined ? NaN : raw.targets.mean(first, TARGET.queued, sample, n),
-          served: own.reduce((sum, t) => sum + raw.targets.mean(t, TARGET.rpcs, sample, n), 0),
+          served: targetsOfServer.reduce((sum, t) => sum + raw.targets.mean(t, TARGET.rpcs, sample, n), 0),
         }
       }),
     }
@@ -201,20 +201,20 @@ export class AlertFacts {
     this.#stagedMs = atMs
     const limits = new Map(padll.documents.newest?.status.limits.map((l) => [l.scope, l.rate]))
     const jobs = padll.jobsNow
-    return jobs.map(({ job, scope, measured, asked, queued }) => ({
+    return jobs.map(({ job, scope, measured, asked: requested, queued }) => ({
       job,
       scope,
       measured,
-      asked,
+      demand: requested,
       queued,
       limit: limits.get(scope) ?? Infinity,
-      askers: jobs.filter((j) => j.scope === scope && j.asked > 0).length,
+      demandingJobs: jobs.filter((j) => j.scope === scope && j.asked > 0).length,
     }))
   }
 
   #convoys(atMs: number): ConvoyFigures[] {
     const { locks, sample, ldlm } = this.#monitor
-    const told = (locks?.alarms(sample, 1) ?? []).flatMap(({ alarm: a }): ConvoyFigures[] => {
+    const convoys = (locks?.conditions(sample, 1) ?? []).flatMap(({ condition: a }): ConvoyFigures[] => {
       if (a.kind !== 'convoy' || !locks) return []
       const name = resourceName(locks.world, a.resource)
       return [{ key: `resource ${a.resource}`, name, waiting: a.waiting, per: 1, behind: a.behindMode }]
@@ -227,12 +227,12 @@ export class AlertFacts {
         isFresh ? series.value(series.table, key, ldlmColumn(m), row) : NaN
       return { key, name: target, waiting: Math.max(0, of('locks') - of('granted')), per: LDLM_PER, behind: '' }
     })
-    return [...told, ...counted]
+    return [...convoys, ...counted]
   }
 
   #grown(host: string, sinceMs: number): GrownJob | undefined {
     const { recent, jobs, targets, sample } = this.#monitor
-    const own = new Set(targets.filter((t) => t.node === host).map((t) => t.target))
+    const targetsOfServer = new Set(targets.filter((t) => t.node === host).map((t) => t.target))
     const { shares } = recent
     const stepMs = Math.max(1, this.#monitor.intervalNs / 1e6)
     const since = shares.sampleAt(sinceMs)
@@ -242,7 +242,7 @@ export class AlertFacts {
     for (const { jobId, targets: used } of jobs.all) {
       let by = 0
       for (const t of used) {
-        if (!own.has(t)) continue
+        if (!targetsOfServer.has(t)) continue
         const name = shareName(jobId, t)
         const of = (at: number, n: number): number => meanOfAll(shares, name, at, n)
         by += of(sample, after) - of(since, before)
@@ -263,7 +263,7 @@ function serversOf(job: Job | undefined, serverOf: ReadonlyMap<string, number>):
   return out
 }
 
-/** Mean RPC/s of a share; NaN for a sample without any shares. */
+/** Mean RPC/s of a share over the `n` samples up to `at`; a sample without a value counts as 0. */
 function meanOfAll(shares: ClusterMonitor['recent']['shares'], name: string, at: number, n: number): number {
   const from = Math.max(shares.oldest, at - n + 1)
   let sum = 0

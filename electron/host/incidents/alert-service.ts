@@ -5,12 +5,12 @@
  */
 import type { Change, Entry } from '#core/alerts/alert-store.ts'
 import { AlertWatch } from '#core/alerts/watch.ts'
-import type { Alert, AlertRule, AlertRuleFace, AlertKind } from '#core/api/incidents.ts'
+import type { Alert, AlertRule, AlertRuleView, AlertKind } from '#core/api/incidents.ts'
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { ended, type Steps } from '#core/base/steps.ts'
 import type { Mark } from '#core/api/frames.ts'
 import { RULES } from '#core/alerts/rules.ts'
-import { lasted } from '#core/alerts/format.ts'
+import { formatDuration } from '#core/alerts/format.ts'
 import { runCooperatively } from '../../history/cooperative.ts'
 import type { Console } from '../console.ts'
 import { AlertSettings } from './alert-settings.ts'
@@ -95,7 +95,7 @@ export class AlertIncidents {
     const what = entry.where === '' ? '' : ` on ${entry.where}`
     this.#line(
       fresh,
-      `${clock(entry.endMs)} ${RULES[entry.kind].title}${what} ended after ${lasted(entry.endMs - entry.fromMs)}${times}`,
+      `${clock(entry.endMs)} ${RULES[entry.kind].title}${what} ended after ${formatDuration(entry.endMs - entry.fromMs)}${times}`,
     )
   }
 
@@ -120,7 +120,7 @@ export class AlertIncidents {
  */
 const SAME_LOOK = 0.5
 /** Window before an alert in which an existing event may report the same, ms. */
-const TOLD_MS = 30_000
+const REPORTED_MS = 30_000
 const MARKS = 500
 
 const SUBJECTS: Readonly<Record<AlertKind, string>> = {
@@ -173,13 +173,13 @@ export function watchConsole(
 
 /** Adds one event per alert, unless its probe already reported it. */
 function mark(events: Console['monitor']['events'], entry: Entry, atMs: number): void {
-  const fromMs = Math.min(entry.fromMs, atMs) - TOLD_MS
-  if (events.between(fromMs, atMs, MARKS).some((m) => tells(m, entry))) return
+  const fromMs = Math.min(entry.fromMs, atMs) - REPORTED_MS
+  if (events.between(fromMs, atMs, MARKS).some((m) => isSameAlert(m, entry))) return
   const { level, text, where } = entry
   events.add({ atMs, kind: 'alarm', level, subject: SUBJECTS[entry.kind], text, where })
 }
 
-function tells(m: Mark, { kind, where }: Entry): boolean {
+function isSameAlert(m: Mark, { kind, where }: Entry): boolean {
   if (kind === 'disconnect')
     return m.kind === 'lost' && m.subject === 'Source' && m.level === 'bad' && m.where === where
   return (
@@ -203,7 +203,7 @@ export interface AlertServiceParts {
   /** Clock of this machine, ms. */
   readonly wallMs?: (() => number) | undefined
   /** True if the opening of an incident yields to other tasks: with ten thousand jobs it takes a third of a second. */
-  readonly inTurns?: boolean | undefined
+  readonly isCooperative?: boolean | undefined
 }
 
 interface Source {
@@ -214,7 +214,7 @@ interface Source {
   running: ConsoleWatch | undefined
   lastMs: number
   /** Changes received while an incident of the source is being opened, oldest first; the first is being processed. */
-  readonly untold: Steps<void>[]
+  readonly pending: Steps<void>[]
 }
 
 export class AlertService {
@@ -255,7 +255,7 @@ export class AlertService {
 
   /** Alerts of every watched source: active ones first, then newest first. */
   list(): Alert[] {
-    return [...this.#sources.values()].flatMap(alertsOf).sort(byStanding).slice(0, LISTED)
+    return [...this.#sources.values()].flatMap(alertsOf).sort(openFirst).slice(0, LISTED)
   }
 
   /** Active alerts of one source, and those that ended recently. */
@@ -279,7 +279,7 @@ export class AlertService {
     return this.#sources.get(cluster)?.incidents.get(id) ?? null
   }
 
-  rules(): AlertRuleFace[] {
+  rules(): AlertRuleView[] {
     return this.#settings.faces
   }
 
@@ -298,7 +298,7 @@ export class AlertService {
   /** Stops watching; active alerts are not reported as ended. Incidents that are being opened are completed. */
   close(): void {
     for (const s of this.#sources.values()) {
-      tell(s)
+      reportAll(s)
       s.running?.leave()
       s.running = undefined
     }
@@ -311,7 +311,7 @@ export class AlertService {
       const watch = new AlertWatch(() => `alert-${++this.#number}`, this.#settings.rules)
       this.#sources.set(
         cluster,
-        (source = { watch, incidents: new Map(), running: undefined, lastMs: -Infinity, untold: [] }),
+        (source = { watch, incidents: new Map(), running: undefined, lastMs: -Infinity, pending: [] }),
       )
     }
     return source
@@ -329,14 +329,14 @@ export class AlertService {
     if (changes.length === 0) return
     // An entry continues to change while it waits.
     const then = changes.map(({ what, entry }) => ({ what, entry: { ...entry } }))
-    source.untold.push(this.#telling(cluster, source, then, atMs))
-    if (source.untold.length > 1) return
-    if (this.#parts.inTurns) void this.#tellInTurns(source)
-    else tell(source)
+    source.pending.push(this.#reportSteps(cluster, source, then, atMs))
+    if (source.pending.length > 1) return
+    if (this.#parts.isCooperative) void this.#reportCooperatively(source)
+    else reportAll(source)
   }
 
-  async #tellInTurns({ untold }: Source): Promise<void> {
-    for (let steps = untold[0]; steps; steps = untold[0]) {
+  async #reportCooperatively({ pending }: Source): Promise<void> {
+    for (let steps = pending[0]; steps; steps = pending[0]) {
       try {
         // Steps that `close` completed meanwhile end here too.
         await runCooperatively(steps)
@@ -344,11 +344,11 @@ export class AlertService {
         // A defect in one incident must end neither the console nor the processing of other changes.
         process.emitWarning(e instanceof Error ? e : new Error(String(e)))
       }
-      if (untold[0] === steps) untold.shift()
+      if (pending[0] === steps) pending.shift()
     }
   }
 
-  *#telling(cluster: string, source: Source, changes: readonly Change[], atMs: number): Steps<void> {
+  *#reportSteps(cluster: string, source: Source, changes: readonly Change[], atMs: number): Steps<void> {
     for (const { what, entry } of changes) {
       const incident = source.incidents.get(entry.id)
       if (what === 'ended' && incident !== undefined) this.#incidents.end(cluster, incident, entry)
@@ -358,8 +358,8 @@ export class AlertService {
       }
       if (what === 'opened') for (const listen of [...this.#began]) listen(cluster, entry)
     }
-    const kept = new Set(source.watch.entries.map((e) => e.id))
-    for (const id of source.incidents.keys()) if (!kept.has(id)) source.incidents.delete(id)
+    const known = new Set(source.watch.entries.map((e) => e.id))
+    for (const id of source.incidents.keys()) if (!known.has(id)) source.incidents.delete(id)
     this.#parts.changed()
   }
 
@@ -369,12 +369,12 @@ export class AlertService {
 }
 
 /** Processes all pending changes at once. */
-function tell({ untold }: Source): void {
-  for (let steps = untold[0]; steps; steps = untold[0]) {
+function reportAll({ pending }: Source): void {
+  for (let steps = pending[0]; steps; steps = pending[0]) {
     try {
       ended(steps)
     } finally {
-      untold.shift()
+      pending.shift()
     }
   }
 }
@@ -391,5 +391,5 @@ const alertsOf = ({ watch, incidents }: Source): Alert[] =>
     incident: incidents.get(id) ?? null,
   }))
 
-const byStanding = (a: Alert, b: Alert): number =>
+const openFirst = (a: Alert, b: Alert): number =>
   Number(a.endMs !== null) - Number(b.endMs !== null) || b.fromMs - a.fromMs

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { USUAL } from '#core/alerts/rules.ts'
-import { alertRuleFace } from '#core/api/incidents.ts'
+import { DEFAULT_ALERT_RULES } from '#core/alerts/rules.ts'
+import { alertRuleView } from '#core/api/incidents.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { AlertSettings } from './alert-settings.ts'
 
@@ -12,20 +12,20 @@ describe('settings of alerts', () => {
   it('are those as shipped, within their bounds and in words', () => {
     const { faces, notice } = new AlertSettings(undefined)
     expect(notice).toBeUndefined()
-    expect(faces.map(({ usual }) => usual)).toEqual(USUAL)
+    expect(faces.map(({ usual }) => usual)).toEqual(DEFAULT_ALERT_RULES)
     for (const f of faces) {
-      expect(alertRuleFace.parse(f)).toEqual(f)
+      expect(alertRuleView.parse(f)).toEqual(f)
       expect(f.threshold).toBeGreaterThanOrEqual(f.least)
       expect(f.threshold).toBeLessThanOrEqual(f.most)
     }
   })
 
-  it('are kept, whole and for nobody else to read', () => {
+  it('are kept whole, in one file', () => {
     const folder = tempFolder()
     expect(new AlertSettings(folder).set(queue).ok).toBe(true)
     const again = new AlertSettings(folder)
     expect(again.rules.find((r) => r.kind === 'queue')).toEqual(queue)
-    expect(again.rules.filter((r) => r.kind !== 'queue')).toEqual(USUAL.filter((r) => r.kind !== 'queue'))
+    expect(again.rules.filter((r) => r.kind !== 'queue')).toEqual(DEFAULT_ALERT_RULES.filter((r) => r.kind !== 'queue'))
     expect(readdirSync(folder)).toEqual(['alerts.json'])
   })
 
@@ -36,7 +36,7 @@ describe('settings of alerts', () => {
       ok: false,
       error: { code: 'ALERT_BOUNDS', why: 'its threshold must be from 1.5 to 1000 × usual' },
     })
-    expect(settings.rules).toEqual(USUAL)
+    expect(settings.rules).toEqual(DEFAULT_ALERT_RULES)
   })
 
   it.each([
@@ -62,7 +62,7 @@ describe('settings of alerts', () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'alerts.json'), text)
     const settings = new AlertSettings(folder)
-    expect(settings.rules).toEqual(USUAL)
+    expect(settings.rules).toEqual(DEFAULT_ALERT_RULES)
     expect(settings.notice).toMatchObject({ code: 'ALERTS_UNREAD' })
     expect(settings.notice?.why).toContain(why)
     expect(readFileSync(join(folder, 'alerts.json.aside'), 'utf8')).toBe(text)
@@ -74,6 +74,6 @@ describe('settings of alerts', () => {
   it('that cannot be written are not in force', () => {
     const settings = new AlertSettings('/dev/null/no-folder')
     expect(settings.set(queue)).toMatchObject({ ok: false, error: { code: 'ALERTS_NOT_WRITTEN' } })
-    expect(settings.rules).toEqual(USUAL)
+    expect(settings.rules).toEqual(DEFAULT_ALERT_RULES)
   })
 })

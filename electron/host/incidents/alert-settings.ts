@@ -2,7 +2,7 @@
 import { readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { alertRule, type AlertRule, type AlertRuleFace } from '#core/api/incidents.ts'
+import { alertRule, type AlertRule, type AlertRuleView } from '#core/api/incidents.ts'
 import { isWithin, KINDS, RULES } from '#core/alerts/rules.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { writeFileAtomic } from '../../files/atomic-file.ts'
@@ -29,7 +29,7 @@ export class AlertSettings {
     return [...this.#rules.values()]
   }
 
-  get faces(): AlertRuleFace[] {
+  get faces(): AlertRuleView[] {
     return this.rules.map((r) => {
       const { title, about, unit, least, most, usual } = RULES[r.kind]
       return { ...r, title, about, unit, least, most, usual }

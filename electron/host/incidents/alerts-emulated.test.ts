@@ -1,6 +1,6 @@
 /** Alerts of emulated clusters with known faults. */
 import { describe, expect, it } from 'vitest'
-import { USUAL } from '#core/alerts/rules.ts'
+import { DEFAULT_ALERT_RULES } from '#core/alerts/rules.ts'
 import { alertedCluster, scenarioOf } from '../../../tests/node/alerted-cluster.ts'
 import { lockedScenario } from '../../../tests/node/locked-host.ts'
 
@@ -50,12 +50,12 @@ describe('alerts of an emulated cluster', () => {
     ])
     const [disconnect, queue, starvation] = c.opened()
     expect(disconnect).toMatchObject({ atS: 55, entry: { fromMs: 40_000, level: 'bad' } })
-    expect(c.told.find((t) => t.what === 'ended')?.entry).toMatchObject({ kind: 'disconnect', endMs: 65_000 })
+    expect(c.reported.find((t) => t.what === 'ended')?.entry).toMatchObject({ kind: 'disconnect', endMs: 65_000 })
     expect(queue?.entry.text).toMatch(/^oss01: \d+ RPCs queued, .*; 3\.hog\.u3 grew most, by \d+ RPC\/s$/)
     expect(queue?.entry.fromMs).toBeGreaterThan(130_000)
     expect(starvation?.entry.fromMs).toBeGreaterThan(130_000)
     expect(starvation?.atS).toBeLessThan(180)
-    expect(c.told.map((t) => t.entry.text).join()).not.toContain('4.burst.u4')
+    expect(c.reported.map((t) => t.entry.text).join()).not.toContain('4.burst.u4')
     // The reader has already reported the silence, so there is no second event.
     const marks = c.monitor.events.between(0, 300_000, 500)
     expect(marks.filter((m) => m.kind === 'alarm').map((m) => [m.subject, m.where])).toEqual([
@@ -65,7 +65,7 @@ describe('alerts of an emulated cluster', () => {
     expect(marks.filter((m) => m.kind === 'lost' && m.where === 'oss02')).toHaveLength(2)
   })
 
-  it('tells of the queue on a server whose disk turns slow, and finds nobody starved by another', async () => {
+  it('tells of the queue on a server whose disk turns slow, and finds no job starved by another', async () => {
     const c = alertedCluster(
       scenarioOf({
         title: 'Slow',
@@ -87,7 +87,7 @@ describe('alerts of an emulated cluster', () => {
     )
     await c.run(215)
     expect(c.opened().map(({ entry }) => [entry.kind, entry.where])).toEqual([['queue', 'oss02']])
-    expect(c.told.at(-1)).toMatchObject({ what: 'ended', entry: { kind: 'queue' } })
+    expect(c.reported.at(-1)).toMatchObject({ what: 'ended', entry: { kind: 'queue' } })
   })
 
   it('tells of a convoy behind a client that is silent, not of those that dissolve', async () => {
@@ -101,14 +101,14 @@ describe('alerts of an emulated cluster', () => {
     )
     const c = alertedCluster(
       scenario,
-      USUAL.map((r) => (r.kind === 'convoy' ? { ...r, threshold: 6 } : r)),
+      DEFAULT_ALERT_RULES.map((r) => (r.kind === 'convoy' ? { ...r, threshold: 6 } : r)),
     )
     await c.run(30)
-    expect(c.told).toEqual([])
+    expect(c.reported).toEqual([])
     await c.run(50)
-    const told = c.opened().map((t) => t.entry)
-    expect(told.map((e) => e.kind)).toEqual(['convoy'])
-    expect(told[0]?.text).toMatch(/^Convoy on ckpt\.h5 \/ \d, \d+ behind one /)
+    const reported = c.opened().map((t) => t.entry)
+    expect(reported.map((e) => e.kind)).toEqual(['convoy'])
+    expect(reported[0]?.text).toMatch(/^Convoy on ckpt\.h5 \/ \d, \d+ behind 1 (PR|NBW|BW|PW) lock$/)
     // The lock monitor has already reported it, so there is no second event.
     const marks = c.monitor.events.between(0, 80_000, 500).filter((m) => m.kind === 'alarm')
     expect(new Set(marks.map((m) => `${m.atMs} ${m.where} ${m.text.split(',')[0]}`)).size).toBe(marks.length)
@@ -147,10 +147,10 @@ describe('alerts of an emulated cluster', () => {
       }),
     )
     await c.run(24)
-    expect(c.told).toEqual([])
+    expect(c.reported).toEqual([])
     await c.run(40)
     expect(c.opened().map((t) => t.entry.kind)).toEqual(['reservation'])
-    expect(c.told.map((t) => t.entry.text).join()).not.toContain('modest')
+    expect(c.reported.map((t) => t.entry.text).join()).not.toContain('modest')
     expect(c.watch.entries[0]?.text).toMatch(/^(greedy|second) .* missed its reservation on dn0 \d+ periods in a row/)
     expect(c.watch.entries[0]?.fromMs).toBeGreaterThanOrEqual(25_000)
   })

@@ -16,7 +16,7 @@ describe('no alert without a cause', () => {
     const { control } = scenario.value
     const c = alertedCluster({ ...scenario.value, control: { ...control, period_ms } })
     await c.run(seconds)
-    expect(c.told).toEqual([])
+    expect(c.reported).toEqual([])
     expect(c.monitor.sample).toBeGreaterThan(seconds / 2)
   })
 })

@@ -122,14 +122,14 @@ describe('bundles at the host', () => {
     expect(work()).toEqual([])
   })
 
-  it('leave nothing when whoever exports goes away', async () => {
+  it('leave nothing when the exporting client disconnects', async () => {
     for await (const e of await client.incidents.export({ incident: null, span, name: 'gone' }))
       if (e.kind === 'progress') break
     expect(readdirSync(bundles).filter((n) => !n.startsWith('.'))).toEqual(['storm.zip'])
     expect(work()).toEqual([])
   })
 
-  it('go on screen as a recorded source for every view, and what was unpacked goes with them', async () => {
+  it('are displayed as a recorded source in every view, and their unpacked files are removed with them', async () => {
     await client.incidents.open({ name: 'storm' })
     const s = await status()
     expect(s.source).toMatchObject({ kind: 'RECORDED', env: 'DEMO' })
@@ -143,11 +143,11 @@ describe('bundles at the host', () => {
     expect(opened).toMatchObject({ name: 'storm', manifest: { redaction: 'pseudonyms' }, incident: { id: 'INC-0001' } })
     expect(opened?.integrity).toMatch(/^[0-9a-f]{64}$/)
     expect(work()).toHaveLength(1)
-    const stood = await client.history.goTo({ atMs: EPOCH + 5_000 })
-    expect(stood).toMatchObject({ atMs: EPOCH + 5_000, recorded: true })
-    const jobs = await first(client.views.jobs({ stream: 'j', at: stood.sample, windowMs: 10_000 }))
+    const position = await client.history.goTo({ atMs: EPOCH + 5_000 })
+    expect(position).toMatchObject({ atMs: EPOCH + 5_000, recorded: true })
+    const jobs = await first(client.views.jobs({ stream: 'j', at: position.sample, windowMs: 10_000 }))
     expect(jobs.atMs).toBe(EPOCH + 5_000)
-    expect((await first(client.views.overview({ stream: 'o', at: stood.sample, windowMs: 10_000 }))).atMs).toBe(
+    expect((await first(client.views.overview({ stream: 'o', at: position.sample, windowMs: 10_000 }))).atMs).toBe(
       EPOCH + 5_000,
     )
     expect((await status()).playback).toMatchObject({ bundle: { verified: true } })
@@ -180,8 +180,8 @@ describe('bundles at the host', () => {
     const fork = await client.sandbox.fork({ span, atMs: null, workload: 'open' })
     expect(fork).toMatchObject({ cluster, check: { faults: [] } })
     expect(fork.text).not.toContain(host.monitor.allServers[0])
-    const moment = await client.sandbox.fork({ span: null, atMs: EPOCH + 6_000, workload: 'closed' })
-    expect(moment).toMatchObject({ cluster, atMs: EPOCH + 6_001 })
+    const range = await client.sandbox.fork({ span: null, atMs: EPOCH + 6_000, workload: 'closed' })
+    expect(range).toMatchObject({ cluster, atMs: EPOCH + 6_001 })
     await expect(client.sandbox.fork({ span: { fromMs: 1, toMs: 2 }, atMs: null, workload: 'open' })).rejects.toEqual(
       refused('FORK_EMPTY'),
     )
@@ -264,6 +264,11 @@ describe('bundles at the host', () => {
         .sort(),
     ).toEqual(['again.zip', 'sent.zip', 'storm.zip'])
     expect(work()).toHaveLength(4)
+  })
+
+  it('that cannot be previewed are not said to be unwritten: nothing was exported yet', async () => {
+    const refused = await client.incidents.preview({ incident: 'INC-9999', span }).catch((e: unknown) => e)
+    expect(refused).toMatchObject({ data: { code: 'INCIDENT_GONE', what: 'The bundle cannot be exported' } })
   })
 
   it('are previewed and reported of, with nothing written', async () => {

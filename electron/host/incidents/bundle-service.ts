@@ -49,6 +49,8 @@ const NO_FOLDER: Failure = {
   why: 'the history of this console is in memory only',
   next: 'Start it with a history file.',
 }
+/** Title of a failure before an export, when nothing was to be written. */
+const NO_PREVIEW = 'The bundle cannot be exported'
 const BUSY: Failure = {
   code: 'EXPORT_BUSY',
   what: 'The bundle was not written',
@@ -62,11 +64,11 @@ const CLOSED: Failure = {
   why: 'the console is closing',
   next: 'Open it again after a restart.',
 }
-const SCREEN = 'The current view is not changed.'
+const VIEW_UNCHANGED = 'The current view is not changed.'
 
 export class BundleService {
   readonly parts: BundleServiceParts
-  readonly #shelf: BundleFolder | undefined
+  readonly #bundles: BundleFolder | undefined
   readonly #uploads: Uploads | undefined
   readonly #closing = new AbortController()
   #isExporting = false
@@ -76,34 +78,36 @@ export class BundleService {
     const { file } = parts.onScreen.monitor.history
     const beside = file === ':memory:' ? parts.dataDir : dirname(file)
     if (beside === undefined) return
-    this.#shelf = new BundleFolder(join(beside, 'bundles'), parts.changed)
-    this.#uploads = new Uploads(this.#shelf, parts.foreign.verify)
-    this.#shelf.tidy(Date.now())
+    this.#bundles = new BundleFolder(join(beside, 'bundles'), parts.changed)
+    this.#uploads = new Uploads(this.#bundles, parts.foreign.verify)
+    this.#bundles.tidy(Date.now())
   }
 
   get folder(): string | null {
-    return this.#shelf?.folder ?? null
+    return this.#bundles?.folder ?? null
   }
 
   list(): BundleRow[] {
-    return this.#shelf?.list() ?? []
+    return this.#bundles?.list() ?? []
   }
 
   get opened(): IncidentsFrame['opened'] {
-    const of = this.#played
-    if (!of) return null
-    const { manifest, notebook } = of.opened
+    const played = this.#played
+    if (!played) return null
+    const { manifest, notebook } = played.opened
     const integrity = manifest.members.find((m) => m.name === NOTEBOOK)?.sha256 ?? ''
-    return { name: of.name, manifest, incident: notebook, integrity }
+    return { name: played.name, manifest, incident: notebook, integrity }
   }
 
   async preview(input: ExportInput): Promise<Result<ExportPreview>> {
-    const of = this.#sourceFor(input)
-    if (!of.ok) return of
-    const { source, incident } = of.value
+    const found = this.#sourceFor(input)
+    if (!found.ok) return fail({ ...found.error, what: NO_PREVIEW })
+    const { source, incident } = found.value
     try {
       const code = pseudonymCode(this.parts.dataDir)
-      return code.ok ? await previewOf(source, input, incident, code.value) : code
+      if (!code.ok) return code
+      const preview = await previewOf(source, input, incident, code.value)
+      return preview.ok ? preview : fail({ ...preview.error, what: NO_PREVIEW })
     } finally {
       source.end()
     }
@@ -111,20 +115,20 @@ export class BundleService {
 
   /** Failures: NO_BUNDLES, EXPORT_BUSY, BUNDLE_NAME, those of the source; later ones come in the last event. */
   export(input: ExportInput, signal?: AbortSignal): Result<AsyncGenerator<ExportEvent, void, void>> {
-    const shelf = this.#shelf
-    if (!shelf) return fail(NO_FOLDER)
+    const bundles = this.#bundles
+    if (!bundles) return fail(NO_FOLDER)
     if (this.#isExporting) return fail(BUSY)
-    const name = input.name ?? shelf.freeName(input.incident, input.span.fromMs)
-    const path = shelf.pathOf(name)
+    const name = input.name ?? bundles.freeName(input.incident, input.span.fromMs)
+    const path = bundles.pathOf(name)
     if (!path.ok) return path
-    const of = this.#sourceFor(input)
-    if (!of.ok) return of
-    const { source, incident } = of.value
-    shelf.make()
+    const found = this.#sourceFor(input)
+    if (!found.ok) return found
+    const { source, incident } = found.value
+    bundles.make()
     const { dataDir, version } = this.parts
     const { signal: closing } = this.#closing
     const events = exportEvents(
-      { source, input, incident, name, file: path.value, work: shelf.work, dataDir, version },
+      { source, input, incident, name, file: path.value, work: bundles.work, dataDir, version },
       signal ? AbortSignal.any([signal, closing]) : closing,
     )
     return ok(this.#whileExporting(events, source, name))
@@ -143,7 +147,7 @@ export class BundleService {
     this.#isExporting = true
     try {
       for await (const event of events) {
-        if (event.kind === 'done') await this.#shelf?.look(name)
+        if (event.kind === 'done') await this.#bundles?.refresh(name)
         yield event
       }
     } finally {
@@ -154,15 +158,15 @@ export class BundleService {
   }
 
   async markdown(input: ExportInput): Promise<Result<{ name: string; text: string }>> {
-    const of = this.#sourceFor(input)
-    if (!of.ok) return of
-    const { source, incident } = of.value
+    const found = this.#sourceFor(input)
+    if (!found.ok) return found
+    const { source, incident } = found.value
     const { dataDir, version } = this.parts
     try {
       const code = pseudonymCode(dataDir)
       if (!code.ok) return code
       const signal = this.#closing.signal
-      const options = { incident, code: code.value, version, nowMs: Date.now(), work: this.#shelf?.work, signal }
+      const options = { incident, code: code.value, version, nowMs: Date.now(), work: this.#bundles?.work, signal }
       const text = await writeReport(source, input, options)
       const from = new Date(input.span.fromMs).toISOString().slice(0, 16).replace(/[-:]/g, '')
       return text.ok ? ok({ name: `${input.incident ?? 'snapshot'}-${from}.md`, text: text.value }) : text
@@ -177,9 +181,9 @@ export class BundleService {
   }
 
   async put(part: UploadPart): Promise<Result<undefined>> {
-    if (!this.#shelf || !this.#uploads) return fail(NO_FOLDER)
+    if (!this.#bundles || !this.#uploads) return fail(NO_FOLDER)
     const taken = await this.#uploads.put(part, Date.now())
-    if (taken.ok && part.isLast) await this.#shelf.look(part.name)
+    if (taken.ok && part.isLast) await this.#bundles.refresh(part.name)
     return taken
   }
 
@@ -191,13 +195,13 @@ export class BundleService {
   /** Failures: those of the archive and of the recording in it, NO_HISTORY for an empty one. */
   async open(name: string): Promise<Result<undefined>> {
     const path = this.#pathOf(name)
-    if (!path.ok || !this.#shelf) return path.ok ? fail(NO_FOLDER) : path
+    if (!path.ok || !this.#bundles) return path.ok ? fail(NO_FOLDER) : path
     const { foreign } = this.parts
     const verdict = await foreign.verify(path.value)
-    if (!verdict.ok) return fail({ unaffected: SCREEN, ...verdict.error })
+    if (!verdict.ok) return fail({ unaffected: VIEW_UNCHANGED, ...verdict.error })
     if (this.#closing.signal.aborted) return fail(CLOSED)
-    const opened = await openBundle(path.value, this.#shelf.work, foreign.unpack)
-    if (!opened.ok) return fail({ unaffected: SCREEN, ...opened.error })
+    const opened = await openBundle(path.value, this.#bundles.work, foreign.unpack)
+    if (!opened.ok) return fail({ unaffected: VIEW_UNCHANGED, ...opened.error })
     if (this.#closing.signal.aborted) {
       opened.value.close()
       return fail(CLOSED)
@@ -215,11 +219,11 @@ export class BundleService {
   }
 
   remove(name: string): Result<undefined> {
-    if (!this.#shelf) return fail(NO_FOLDER)
-    const path = this.#shelf.pathOf(name)
+    if (!this.#bundles) return fail(NO_FOLDER)
+    const path = this.#bundles.pathOf(name)
     if (!path.ok) return path
     if (this.#played?.name === name) this.parts.history.leave()
-    const removed = this.#shelf.remove(name)
+    const removed = this.#bundles.remove(name)
     if (removed.ok) this.parts.changed()
     return removed
   }
@@ -237,14 +241,14 @@ export class BundleService {
   }
 
   #pathOf(name: string): Result<string> {
-    return this.#shelf ? this.#shelf.pathOf(name) : fail(NO_FOLDER)
+    return this.#bundles ? this.#bundles.pathOf(name) : fail(NO_FOLDER)
   }
 
   #sourceFor(input: ExportInput): Result<{ source: ScreenSource; incident: Incident | null }> {
     const { onScreen, store, notebooks } = this.parts
     const readings = (fromMs: number, toMs: number): RawReading[] => {
-      const kept = notebooks.readings(input.incident)
-      return kept.filter((r) => r.atMs >= fromMs && r.atMs < toMs).sort((a, b) => byCodeUnit(a.server, b.server))
+      const stored = notebooks.readings(input.incident)
+      return stored.filter((r) => r.atMs >= fromMs && r.atMs < toMs).sort((a, b) => byCodeUnit(a.server, b.server))
     }
     const source = screenSource({ onScreen, store, readings })
     if (!source.ok) return source

@@ -7,7 +7,7 @@ import type { Console } from '../console.ts'
 import type { Changing } from '../frame-pump.ts'
 import type { HistoryService } from '../history/history-service.ts'
 import type { ActiveView } from '../active-view.ts'
-import type { KeptRun } from '../sandbox/run.ts'
+import type { FinishedRun } from '../sandbox/run.ts'
 import { AlertService } from './alert-service.ts'
 import { BundleService } from './bundle-service.ts'
 import { NotebookService } from './notebook-service.ts'
@@ -20,9 +20,10 @@ export interface IncidentServiceParts {
   readonly dataDir: string | undefined
   readonly store: EnforcementStore | undefined
   readonly version: string
-  readonly run: (id: string | null) => Result<KeptRun>
+  readonly run: (id: string | null) => Result<FinishedRun>
+  readonly stagedRun: () => Result<FinishedRun>
   /** True if the opening of an alert's incident yields to other tasks. @default false */
-  readonly inTurns?: boolean | undefined
+  readonly isCooperative?: boolean | undefined
 }
 
 export class IncidentService implements Changing {
@@ -44,10 +45,11 @@ export class IncidentService implements Changing {
       dataDir,
       changed,
       run: parts.run,
+      stagedRun: parts.stagedRun,
       thresholdOf: (kind) => this.alerts.rules().find((r) => r.kind === kind)?.threshold,
     })
     this.#filter = new NotebookFilter((id) => this.notebooks.find(id), changed)
-    this.alerts = new AlertService({ dataDir, changed, notebooks: this.notebooks, inTurns: parts.inTurns })
+    this.alerts = new AlertService({ dataDir, changed, notebooks: this.notebooks, isCooperative: parts.isCooperative })
     this.bundles = new BundleService({ ...parts, changed, notebooks: this.notebooks })
     // Open items depend on the active source; samples alone change nothing here.
     onScreen.onChange(() => {
@@ -86,7 +88,7 @@ export class IncidentService implements Changing {
       sample,
       atMs,
       incidents,
-      ...this.#filter.told(incidents, query.filter),
+      ...this.#filter.apply(incidents, query.filter),
       selected: selected ?? null,
       integrity: selected ? this.notebooks.integrityOf(selected) : null,
       alerts: this.alerts.list().slice(0, 100),

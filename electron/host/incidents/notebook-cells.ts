@@ -23,7 +23,7 @@ export function placed(
 }
 
 const noCell = (what: string): Result<never> =>
-  fail({ code: 'NO_CELL', what, why: 'the incident has no such cell', next: 'Look at the incident again.' })
+  fail({ code: 'NO_CELL', what, why: 'the incident has no such cell', next: 'Open the incident again.' })
 
 /** Failures: INCIDENT_FULL. */
 export function withCells(of: Incident, cells: readonly Cell[], behind: string | null, what: string): Result<Incident> {

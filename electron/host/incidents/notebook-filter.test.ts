@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Cell, Incident, IncidentsFrame } from '#core/api/incidents.ts'
 import { NotebookFilter } from './notebook-filter.ts'
 
-type Face = IncidentsFrame['incidents'][number]
+type Summary = IncidentsFrame['incidents'][number]
 const of = { kind: 'LIVE', cluster: 'altair', fromMs: 0, toMs: 1, tier: 'raw', frozenMs: 1 } as const
 const note = (id: string, text: string): Cell => ({ id, atMs: 1, kind: 'note', text })
 const transcript: Cell = {
@@ -27,7 +27,7 @@ const verdict: Cell = {
     { text: 'waits less', strong: true },
   ],
 }
-const face = (id: string, more: Partial<Face> = {}): Face => ({
+const summary = (id: string, more: Partial<Summary> = {}): Summary => ({
   id,
   title: 'Write wait x4',
   status: 'open',
@@ -40,11 +40,11 @@ const face = (id: string, more: Partial<Face> = {}): Face => ({
   fault: '',
   ...more,
 })
-const faces: readonly Face[] = [
-  face('INC-0004'),
-  face('INC-0003', { title: '<img src=x>', author: 'alert', alert: 'queue', status: 'resolved' }),
-  face('INC-0002', { title: 'INC-0002', cluster: '', author: '', cells: 0, fault: 'it cannot be read' }),
-  face('INC-0001', { title: 'Slow stat', cluster: 'demo', status: 'exercise' }),
+const summaries: readonly Summary[] = [
+  summary('INC-0004'),
+  summary('INC-0003', { title: '<img src=x>', author: 'alert', alert: 'queue', status: 'resolved' }),
+  summary('INC-0002', { title: 'INC-0002', cluster: '', author: '', cells: 0, fault: 'it cannot be read' }),
+  summary('INC-0001', { title: 'Slow stat', cluster: 'demo', status: 'exercise' }),
 ]
 const cells: Readonly<Record<string, readonly Cell[]>> = {
   'INC-0004': [note('c1', 'OST0003 was full of hog4690'), transcript, verdict],
@@ -65,7 +65,7 @@ function service(nowMs?: () => number) {
   return { filter, read, more: () => more }
 }
 const found = (filter: string): Record<string, readonly string[]> =>
-  Object.fromEntries((service().filter.told(faces, filter).filtered?.found ?? []).map((f) => [f.id, f.cells]))
+  Object.fromEntries((service().filter.apply(summaries, filter).filtered?.found ?? []).map((f) => [f.id, f.cells]))
 
 describe('the filter of notebooks', () => {
   it.each([
@@ -87,33 +87,33 @@ describe('the filter of notebooks', () => {
 
   it('tells a fault, and nothing where it is empty', () => {
     const { filter } = service()
-    expect(filter.told(faces, '')).toEqual({})
-    expect(filter.told(faces, 'a status:open').filterError?.column).toBe(3)
+    expect(filter.apply(summaries, '')).toEqual({})
+    expect(filter.apply(summaries, 'a status:open').filterError?.column).toBe(3)
   })
 
   it('reads only what a term asks for, and once while a notebook is as it was', () => {
     const { filter, read } = service()
-    filter.told(faces, 'is:open')
+    filter.apply(summaries, 'is:open')
     expect(read).toEqual([])
-    filter.told(faces, 'storm')
+    filter.apply(summaries, 'storm')
     const first = read.length
-    filter.told(faces, 'storm')
+    filter.apply(summaries, 'storm')
     expect(read).toHaveLength(first)
-    filter.told([face('INC-0004'), ...faces.slice(1)], 'storm')
+    filter.apply([summary('INC-0004'), ...summaries.slice(1)], 'storm')
     expect(read.slice(first)).toEqual(['INC-0004'])
   })
 
-  it('goes on later where there are more than a frame has time for, and says how many are left', async () => {
+  it('continues later if there are more than a frame has time for, and reports how many are left', async () => {
     let now = 0
-    const many = Array.from({ length: 40 }, (_, i) => face(`INC-${1000 + i}`))
+    const many = Array.from({ length: 40 }, (_, i) => summary(`INC-${1000 + i}`))
     const { filter, more } = service(() => (now += 10))
-    const first = filter.told(many, 'wait').filtered
+    const first = filter.apply(many, 'wait').filtered
     expect(first?.reading).toBeGreaterThan(0)
     expect((first?.passing ?? 0) + (first?.reading ?? 0)).toBe(40)
     await expect.poll(more).toBe(1)
     let left = first?.reading ?? 0
-    for (let turns = 0; left > 0 && turns < 40; turns++) left = filter.told(many, 'wait').filtered?.reading ?? 0
-    expect(filter.told(many, 'wait').filtered).toMatchObject({ passing: 40, of: 40, reading: 0 })
+    for (let turns = 0; left > 0 && turns < 40; turns++) left = filter.apply(many, 'wait').filtered?.reading ?? 0
+    expect(filter.apply(many, 'wait').filtered).toMatchObject({ passing: 40, of: 40, reading: 0 })
     filter.close()
   })
 })

@@ -7,7 +7,7 @@ import { glob, type RowTest } from '../job-filter.ts'
 import { readFilter, type FilterFields } from '../row-filter.ts'
 
 /** Searchable texts of one cell, as the notebook shows them; figures are not searched. */
-function cellWords(cell: Cell): readonly string[] {
+function cellTexts(cell: Cell): readonly string[] {
   switch (cell.kind) {
     case 'note':
       return [cell.text]
@@ -29,52 +29,58 @@ function cellWords(cell: Cell): readonly string[] {
   }
 }
 
-type Face = IncidentsFrame['incidents'][number]
-type Told = Pick<IncidentsFrame, 'filtered' | 'filterError'>
+type Summary = IncidentsFrame['incidents'][number]
+type Filtered = Pick<IncidentsFrame, 'filtered' | 'filterError'>
 
-/** Longest time that one frame spends reading notebooks, ms; and the number it always reads. */
+/** Longest time that one frame spends reading notebooks, ms. */
 const READING_MS = 25
+/** Number of notebooks that one frame reads in any case. */
 const LEAST = 4
 /** Filters whose results are kept: one per possible window, so that windows do not evict each other's results. */
 const FILTERS = 32
 
 /** Row that filter terms are evaluated on. */
 interface NotebookRow {
-  readonly face: Face
+  readonly summary: Summary
   /** undefined if it cannot be read. */
   readonly of: () => Incident | undefined
 }
-const head = ({ face }: NotebookRow): readonly string[] => [face.id, face.title, face.cluster, face.author]
-const entries = ({ of }: NotebookRow): readonly string[] => (of()?.cells ?? []).flatMap(cellWords)
+const head = ({ summary }: NotebookRow): readonly string[] => [
+  summary.id,
+  summary.title,
+  summary.cluster,
+  summary.author,
+]
+const entries = ({ of }: NotebookRow): readonly string[] => (of()?.cells ?? []).flatMap(cellTexts)
 
 const NOTEBOOK_FIELDS: FilterFields<NotebookRow> = {
   word: (r) => [...head(r), ...entries(r)],
   text: {
-    id: ({ face }) => [face.id],
-    title: ({ face }) => [face.title],
-    cluster: ({ face }) => [face.cluster],
-    author: ({ face }) => [face.author],
-    alert: ({ face }) => (face.alert === null ? [] : [face.alert]),
+    id: ({ summary }) => [summary.id],
+    title: ({ summary }) => [summary.title],
+    cluster: ({ summary }) => [summary.cluster],
+    author: ({ summary }) => [summary.author],
+    alert: ({ summary }) => (summary.alert === null ? [] : [summary.alert]),
     text: entries,
     kind: ({ of }) => (of()?.cells ?? []).map((c) => c.kind),
   },
-  number: { entries: ({ face }) => face.cells },
+  number: { entries: ({ summary }) => summary.cells },
   state: {
-    open: ({ face }) => face.status === 'open',
-    watching: ({ face }) => face.status === 'watching',
-    resolved: ({ face }) => face.status === 'resolved',
-    exercise: ({ face }) => face.status === 'exercise',
-    alert: ({ face }) => face.alert !== null,
-    unreadable: ({ face }) => face.fault !== '',
+    open: ({ summary }) => summary.status === 'open',
+    watching: ({ summary }) => summary.status === 'watching',
+    resolved: ({ summary }) => summary.status === 'resolved',
+    exercise: ({ summary }) => summary.status === 'exercise',
+    alert: ({ summary }) => summary.alert !== null,
+    unreadable: ({ summary }) => summary.fault !== '',
   },
 }
 
 /** Words of a filter that are searched for in cells: those without a `-`. */
 function wanted(filter: string): ((text: string) => boolean)[] {
-  return filter.split(/\s+/).flatMap((word) => {
-    const [, value] = /^text:(.+)$/.exec(word) ?? []
+  return filter.split(/\s+/).flatMap((term) => {
+    const [, value] = /^text:(.+)$/.exec(term) ?? []
     if (value !== undefined) return [glob(value)]
-    return word === '' || word.startsWith('-') || /^[a-z]+(:|[<>]=?|=)/.test(word) ? [] : [glob(word)]
+    return term === '' || term.startsWith('-') || /^[a-z]+(:|[<>]=?|=)/.test(term) ? [] : [glob(term)]
   })
 }
 
@@ -89,7 +95,7 @@ export class NotebookFilter {
   readonly #onMore: () => void
   readonly #nowMs: () => number
   /** Results by filter: two windows may have one each. */
-  readonly #known = new Map<string, WeakMap<Face, Judged>>()
+  readonly #known = new Map<string, WeakMap<Summary, Judged>>()
   #more: NodeJS.Timeout | undefined
 
   /**
@@ -110,50 +116,50 @@ export class NotebookFilter {
   /**
    * Notebooks of the list that pass.
    *
-   * @param faces  the same object while a notebook is unchanged.
+   * @param summaries  the same object while a notebook is unchanged.
    */
-  told(faces: readonly Face[], filter: string): Told {
+  apply(summaries: readonly Summary[], filter: string): Filtered {
     const { test, error } = readFilter(filter, NOTEBOOK_FIELDS)
     if (!test) return error
-    const words = wanted(filter)
+    const terms = wanted(filter)
     const known = this.#of(filter)
     const until = this.#nowMs() + READING_MS
-    const found: NonNullable<Told['filtered']>['found'] = []
+    const found: NonNullable<Filtered['filtered']>['found'] = []
     let read = 0
     let unread = 0
-    for (const face of faces) {
-      let judged = known.get(face)
+    for (const summary of summaries) {
+      let judged = known.get(summary)
       if (!judged) {
         if (read++ >= LEAST && this.#nowMs() >= until) {
           unread++
           continue
         }
-        judged = this.#judge(face, test, words)
-        known.set(face, judged)
+        judged = this.#judge(summary, test, terms)
+        known.set(summary, judged)
       }
-      if (judged.passes) found.push({ id: face.id, cells: [...judged.cells] })
+      if (judged.passes) found.push({ id: summary.id, cells: [...judged.cells] })
     }
     if (unread > 0) this.#later()
-    return { filtered: { filter, passing: found.length, of: faces.length, found, reading: unread } }
+    return { filtered: { filter, passing: found.length, of: summaries.length, found, reading: unread } }
   }
 
   close(): void {
     clearTimeout(this.#more)
   }
 
-  #judge(face: Face, test: RowTest<NotebookRow>, words: readonly ((text: string) => boolean)[]): Judged {
+  #judge(summary: Summary, test: RowTest<NotebookRow>, terms: readonly ((text: string) => boolean)[]): Judged {
     let made: Incident | undefined
-    const of = (): Incident | undefined => (made ??= face.fault === '' ? this.#find(face.id) : undefined)
-    const passes = test({ face, of })
-    const cells = passes && words.length > 0 ? (of()?.cells ?? []) : []
+    const of = (): Incident | undefined => (made ??= summary.fault === '' ? this.#find(summary.id) : undefined)
+    const passes = test({ summary, of })
+    const cells = passes && terms.length > 0 ? (of()?.cells ?? []) : []
     return {
       passes,
-      cells: cells.filter((c) => cellWords(c).some((text) => words.some((has) => has(text)))).map((c) => c.id),
+      cells: cells.filter((c) => cellTexts(c).some((text) => terms.some((has) => has(text)))).map((c) => c.id),
     }
   }
 
-  #of(filter: string): WeakMap<Face, Judged> {
-    const known = this.#known.get(filter) ?? new WeakMap<Face, Judged>()
+  #of(filter: string): WeakMap<Summary, Judged> {
+    const known = this.#known.get(filter) ?? new WeakMap<Summary, Judged>()
     this.#known.delete(filter)
     this.#known.set(filter, known)
     // Every keystroke is a new filter; only the newest are queried again.

@@ -31,7 +31,7 @@ const found = (id: string): Incident => {
   return incident
 }
 const kinds = (id: string): string[] => found(id).cells.map((c) => c.kind)
-const byHand = (over: Partial<Parameters<typeof client.incidents.create>[0]> = {}) =>
+const manual = (over: Partial<Parameters<typeof client.incidents.create>[0]> = {}) =>
   client.incidents.create({ atMs: null, span: null, ...over })
 const refusal = (code: string) => ({ code: 'REFUSED', data: { code } })
 const marks = (): string[] =>
@@ -78,7 +78,7 @@ afterAll(() => host.close())
 
 describe('opened by hand', () => {
   it('has what stood, says where it is from, and stands in the event lane', async () => {
-    const { id } = await byHand({ note: 'everyone waits' })
+    const { id } = await manual({ note: 'everyone waits' })
     expect(id).toBe('INC-0001')
     const incident = found(id)
     expect(kinds(id)).toEqual(['note', 'chart', 'table', 'diff', 'transcript'])
@@ -149,7 +149,7 @@ describe('opened by hand', () => {
   })
 
   it('at an instant of the past takes the rules and the jobs of then', async () => {
-    const { id } = await byHand({ atMs: EPOCH_MS + 5_000, span: { fromMs: EPOCH_MS + 3_000, toMs: EPOCH_MS + 6_000 } })
+    const { id } = await manual({ atMs: EPOCH_MS + 5_000, span: { fromMs: EPOCH_MS + 3_000, toMs: EPOCH_MS + 6_000 } })
     const chart = found(id).cells.find((c) => c.kind === 'chart')
     expect(chart?.t.every((t) => t >= EPOCH_MS + 3_000 && t < EPOCH_MS + 6_000)).toBe(true)
     expect(chart?.t.length).toBeGreaterThan(20)
@@ -162,7 +162,7 @@ describe('opened by hand', () => {
     ['before there were times', { fromMs: -1, toMs: EPOCH_MS }],
   ])('is refused for a range %s', async (_, span) => {
     const before = host.incidents.notebooks.list().length
-    await expect(byHand({ span })).rejects.toMatchObject(refusal('INCIDENT_SPAN'))
+    await expect(manual({ span })).rejects.toMatchObject(refusal('INCIDENT_SPAN'))
     expect(host.incidents.notebooks.list()).toHaveLength(before)
   })
 })
@@ -290,7 +290,7 @@ describe('an incident', () => {
     const note = client.incidents.addCell({ id: 'INC-0050', atMs: null, cell: { kind: 'note', text: 'x' } })
     await expect(note).rejects.toMatchObject(refusal('INCIDENT_UNREADABLE'))
     await client.incidents.remove({ id: 'INC-0050' })
-    expect(await byHand()).toEqual({ id: 'INC-0051' })
+    expect(await manual()).toEqual({ id: 'INC-0051' })
   })
 })
 
@@ -300,7 +300,7 @@ describe('while something recorded is on screen', () => {
     await client.history.record({ name: 'kept', span })
     await client.history.open({ name: 'kept' })
     const before = marks().length
-    const { id } = await byHand({ atMs: EPOCH_MS + 6_000, note: 'seen later' })
+    const { id } = await manual({ atMs: EPOCH_MS + 6_000, note: 'seen later' })
     const incident = found(id)
     expect(incident).toMatchObject({ source: { kind: 'RECORDED', cluster: 'demo', scenario: null } })
     // A recording is finite, and has no audit.
@@ -339,7 +339,7 @@ describe('opened in History', () => {
     const from = (s: number) => ({ fromMs: EPOCH_MS + s * 1_000, toMs: EPOCH_MS + (s + 3) * 1_000 })
     const a = from(1)
     const b = from(5)
-    const { id } = await byHand({ atMs: b.toMs, span: b, against: a })
+    const { id } = await manual({ atMs: b.toMs, span: b, against: a })
     const { rows } = host.monitor.history.reader().movers(a, b, 'job', 50)
     const table = found(id).cells.find((c) => c.kind === 'table')
     if (table?.kind !== 'table') throw new Error('no table')

@@ -14,15 +14,15 @@ import type { RawReading } from '../../incidents/bundle/bundle-source.ts'
 import { NotebookStore, type NotebookRow } from '../../incidents/notebook/notebook-store.ts'
 import type { Console } from '../console.ts'
 import type { ActiveView } from '../active-view.ts'
-import type { KeptRun } from '../sandbox/run.ts'
+import type { FinishedRun } from '../sandbox/run.ts'
 import { firstCellsInSteps } from './cells/first-cells.ts'
 import { newCells, NOT_ADDED } from './cells/new-cell.ts'
 import { standpointAt, standpointOf, type Standpoint } from './cells/standpoint.ts'
 import { around, HALF_MS, rangeFault } from './cells/ranges.ts'
 import { oneLine } from './cells/summary-text.ts'
 import { placed, withCells, withMoved, withoutCell, withRestored, withText, type TakenCell } from './notebook-cells.ts'
-import { IncidentReadings } from './incident-readings.ts'
-import { readingsOf } from './readings.ts'
+import { writeFileAtomicLater } from '../../files/atomic-file.ts'
+import { frozenReadings, readingsOf, readingsText } from './readings.ts'
 
 const TITLE_MOST = 200
 /** Removed cells that can be restored, of all incidents. */
@@ -37,7 +37,9 @@ export interface NotebookServiceParts {
   /** Folder of the console's data; undefined: notebooks are in memory only. */
   readonly dataDir: string | undefined
   /** Sandbox result by id; null: the newest. */
-  readonly run: (id: string | null) => Result<KeptRun>
+  readonly run: (id: string | null) => Result<FinishedRun>
+  /** Newest sandbox result of which a variant was staged. */
+  readonly stagedRun: () => Result<FinishedRun>
   readonly changed: () => void
   /** Threshold of an alert rule by kind. */
   readonly thresholdOf?: ((kind: AlertKind) => number | undefined) | undefined
@@ -55,6 +57,50 @@ export interface NewIncident {
   readonly cluster?: string | undefined
 }
 
+/** Name of the file of readings, beside the notebook. */
+const READINGS = 'readings'
+/** Most incidents whose readings are in memory if nothing is kept on disk. */
+const READINGS_IN_MEMORY = 4
+
+/** Raw readings of when an incident was opened: written beside its notebook while sampling continues. */
+class IncidentReadings {
+  readonly #store: NotebookStore
+  /** Readings being written, or kept in memory. */
+  readonly #held = new Map<string, readonly RawReading[]>()
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(store: NotebookStore) {
+    this.#store = store
+  }
+
+  keep(id: string, readings: readonly RawReading[]): void {
+    if (readings.length === 0) return
+    const file = this.#store.beside(id, READINGS)
+    this.#held.set(id, readings)
+    if (file === undefined) {
+      if (this.#held.size > READINGS_IN_MEMORY) this.#held.delete(this.#held.keys().next().value as string)
+      return
+    }
+    this.#writing = this.#writing.then(async () => {
+      // An incident is complete without them; a full disk is reported when the notebook is written.
+      await writeFileAtomicLater(file, readingsText(id, readings)).catch(() => undefined)
+      this.#held.delete(id)
+    })
+  }
+
+  of(id: string): readonly RawReading[] {
+    const held = this.#held.get(id)
+    if (held) return held
+    const file = this.#store.beside(id, READINGS)
+    return file === undefined ? [] : frozenReadings(file, id)
+  }
+
+  /** Resolves when pending writes are done. */
+  settled(): Promise<void> {
+    return this.#writing
+  }
+}
+
 export class NotebookService {
   readonly parts: NotebookServiceParts
   readonly #store: NotebookStore
@@ -64,7 +110,7 @@ export class NotebookService {
   /** Removed cells, the newest last. */
   #taken: readonly (TakenCell & { readonly of: string })[] = []
   readonly #hashes = new WeakMap<Incident, string>()
-  readonly #faces = new WeakMap<NotebookRow, IncidentsFrame['incidents'][number]>()
+  readonly #heads = new WeakMap<NotebookRow, IncidentsFrame['incidents'][number]>()
 
   constructor(parts: NotebookServiceParts) {
     this.parts = parts
@@ -87,9 +133,9 @@ export class NotebookService {
   /** Newest first; the same object while a notebook is unchanged. */
   list(): IncidentsFrame['incidents'] {
     return this.#store.list().map((row) => {
-      const face = this.#faces.get(row) ?? faceOf(row)
-      this.#faces.set(row, face)
-      return face
+      const head = this.#heads.get(row) ?? headOf(row)
+      this.#heads.set(row, head)
+      return head
     })
   }
 
@@ -123,27 +169,26 @@ export class NotebookService {
   }
 
   /** Same, yielding to other tasks. */
-  createInTurns(input: NewIncident): Promise<Result<{ id: string }>> {
+  createCooperatively(input: NewIncident): Promise<Result<{ id: string }>> {
     return runCooperatively(this.createInSteps(input))
   }
 
   *createInSteps(input: NewIncident): Steps<Result<{ id: string }>> {
-    const stood = this.#standOf(input)
-    if (!stood.ok) return stood
-    const stand = stood.value
-    const isRecorded = stand.source.kind === 'RECORDED'
-    const span = input.span ?? around(stand.atMs, stand.firstMs, isRecorded ? stand.newestMs : undefined)
-    const fault = rangeFault(span, stand.newestMs)
+    const found = this.#standpointOf(input)
+    if (!found.ok) return found
+    const standpoint = found.value
+    const isRecorded = standpoint.source.kind === 'RECORDED'
+    const span = input.span ?? around(standpoint.atMs, standpoint.firstMs, isRecorded ? standpoint.newestMs : undefined)
+    const fault = rangeFault(span, standpoint.newestMs)
     if (fault !== undefined) return fail(spanFailure(NOT_OPENED, fault))
     const { alert = null } = input
     const { title, cells } = yield* firstCellsInSteps({
-      stand,
+      standpoint,
       span,
       note: input.note,
-      wallMs: Date.now(),
       against: input.span ? input.against : undefined,
       alert: alert === null ? undefined : { alert, threshold: this.parts.thresholdOf?.(alert.kind) },
-      run: () => this.parts.run(null),
+      stagedRun: this.parts.stagedRun,
     })
     const given = oneLine(input.title, TITLE_MOST)
     const made = this.#store.create((id) => ({
@@ -151,20 +196,20 @@ export class NotebookService {
       id,
       title: given === '' ? title : given,
       alert,
-      source: stand.source,
-      status: stand.isExercise ? 'exercise' : 'open',
+      source: standpoint.source,
+      status: standpoint.isExercise ? 'exercise' : 'open',
       author: alert === null ? (thisUser().split('@')[0] ?? '') : 'alert',
-      createdMs: stand.nowMs,
-      changedMs: stand.nowMs,
+      createdMs: standpoint.nowMs,
+      changedMs: standpoint.nowMs,
       resolvedMs: null,
       fromMs: span.fromMs,
       toMs: span.toMs,
-      cells: placed(cells, stand.atMs, []),
+      cells: placed(cells, standpoint.atMs, []),
     }))
     if (!made.ok) return made
     const { id } = made.value
-    this.#keepReadings(id, stand, span)
-    mark(stand.monitor, stand.atMs, `${id} opened: ${made.value.title}`, alert !== null)
+    this.#keepReadings(id, standpoint, span)
+    mark(standpoint.monitor, standpoint.atMs, `${id} opened: ${made.value.title}`, alert !== null)
     this.parts.changed()
     return ok({ id })
   }
@@ -174,7 +219,7 @@ export class NotebookService {
     id: string,
     change: { title?: string | undefined; status?: IncidentStatus | undefined; span?: Span | undefined },
   ): Result<undefined> {
-    let told = ''
+    let reported = ''
     const { title, status, span } = change
     const changed = this.#replace(id, NOT_CHANGED, (of, nowMs) => {
       // A recording may be ahead of this clock: a range is never refused for its present end.
@@ -183,27 +228,27 @@ export class NotebookService {
       const line = title === undefined ? of.title : oneLine(title, TITLE_MOST)
       if (line === '') return fail({ code: 'NO_TITLE', what: NOT_CHANGED, why: 'the title is empty' })
       const is = status ?? of.status
-      if (is !== of.status && is === 'resolved') told = `${id} resolved: ${line}`
-      else if (is !== of.status && of.status === 'resolved') told = `${id} opened again: ${line}`
+      if (is !== of.status && is === 'resolved') reported = `${id} resolved: ${line}`
+      else if (is !== of.status && of.status === 'resolved') reported = `${id} opened again: ${line}`
       const resolvedMs = is !== 'resolved' ? null : of.status === 'resolved' ? of.resolvedMs : nowMs
       return ok({ ...of, title: line, status: is, resolvedMs, ...(span ? { ...span } : {}) })
     })
     if (!changed.ok) return changed
-    if (told !== '') {
+    if (reported !== '') {
       const monitor = this.#consoleOf(changed.value.source.cluster)?.monitor
-      mark(monitor, monitor?.nowMs() ?? 0, told)
+      mark(monitor, monitor?.nowMs() ?? 0, reported)
     }
-    return this.#told(changed)
+    return this.#report(changed)
   }
 
   /** Failures: NO_INCIDENT, INCIDENT_NOT_WRITTEN. */
   remove(id: string): Result<undefined> {
-    return this.#told(this.#store.remove(id))
+    return this.#report(this.#store.remove(id))
   }
 
   /** Failures: NO_INCIDENT, INCIDENT_NOT_WRITTEN. */
   restore(id: string): Result<undefined> {
-    return this.#told(this.#store.restore(id))
+    return this.#report(this.#store.restore(id))
   }
 
   /**
@@ -213,15 +258,17 @@ export class NotebookService {
   addCell(id: string, atMs: number | null, input: CellInput, behind: string | null): Result<{ cell: string }> {
     let added = ''
     const changed = this.#replace(id, NOT_ADDED, (of) => {
-      const stand = standpointOf(this.parts.onScreen, atMs)
+      const standpoint = standpointOf(this.parts.onScreen, atMs)
       const isWritten = input.kind === 'note' || (input.kind === 'transcript' && input.text !== null)
-      if (!isWritten && stand.source.cluster !== of.source.cluster) return fail(otherCluster(of, stand))
-      const isWithin = stand.atMs >= of.fromMs && stand.atMs < of.toMs
-      const span = isWithin ? { fromMs: of.fromMs, toMs: of.toMs } : around(stand.atMs, stand.firstMs, stand.newestMs)
-      const made = newCells(stand, span, input, this.parts.run)
+      if (!isWritten && standpoint.source.cluster !== of.source.cluster) return fail(otherCluster(of, standpoint))
+      const isWithin = standpoint.atMs >= of.fromMs && standpoint.atMs < of.toMs
+      const span = isWithin
+        ? { fromMs: of.fromMs, toMs: of.toMs }
+        : around(standpoint.atMs, standpoint.firstMs, standpoint.newestMs)
+      const made = newCells(standpoint, span, input, this.parts.run)
       if (!made.ok) return made
       const gone = this.#taken.flatMap((t) => (t.of === id ? [t.cell] : []))
-      const cells = placed(made.value, stand.atMs, of.cells, gone)
+      const cells = placed(made.value, standpoint.atMs, of.cells, gone)
       added = cells[0]?.id ?? ''
       return withCells(of, cells, behind, NOT_ADDED)
     })
@@ -233,13 +280,13 @@ export class NotebookService {
   /** Failures: NO_INCIDENT, INCIDENT_UNREADABLE, NO_CELL, NO_NOTE, INCIDENT_NOT_WRITTEN. */
   editCell(id: string, cell: string, text: string): Result<undefined> {
     const what = 'The note was not changed'
-    return this.#told(this.#replace(id, what, (of) => withText(of, cell, text, what)))
+    return this.#report(this.#replace(id, what, (of) => withText(of, cell, text, what)))
   }
 
   /** Failures: NO_INCIDENT, INCIDENT_UNREADABLE, NO_CELL, INCIDENT_NOT_WRITTEN. */
   moveCell(id: string, cell: string, by: number): Result<undefined> {
     const what = 'The cell was not moved'
-    return this.#told(this.#replace(id, what, (of) => withMoved(of, cell, by, what)))
+    return this.#report(this.#replace(id, what, (of) => withMoved(of, cell, by, what)))
   }
 
   /** Failures: NO_INCIDENT, INCIDENT_UNREADABLE, NO_CELL, INCIDENT_NOT_WRITTEN. */
@@ -253,7 +300,7 @@ export class NotebookService {
       return ok(without.value.of)
     })
     if (changed.ok && taken) this.#taken = [...this.#taken, { ...taken, of: id }].slice(-UNDO_MOST)
-    return this.#told(changed)
+    return this.#report(changed)
   }
 
   /**
@@ -270,7 +317,7 @@ export class NotebookService {
     }
     const changed = this.#replace(id, what, (of) => ok(withRestored(of, taken)))
     if (changed.ok) this.#taken = this.#taken.filter((t) => t !== taken)
-    return this.#told(changed)
+    return this.#report(changed)
   }
 
   close(): void {
@@ -285,7 +332,7 @@ export class NotebookService {
     })
   }
 
-  #told(result: Result<unknown>): Result<undefined> {
+  #report(result: Result<unknown>): Result<undefined> {
     if (!result.ok) return result
     this.parts.changed()
     return ok(undefined)
@@ -296,7 +343,7 @@ export class NotebookService {
     return console.monitor.source.cluster === cluster ? console : this.#consoles.get(cluster)
   }
 
-  #standOf({ cluster, atMs, alert }: NewIncident): Result<Standpoint> {
+  #standpointOf({ cluster, atMs, alert }: NewIncident): Result<Standpoint> {
     if (cluster === undefined && !alert) return ok(standpointOf(this.parts.onScreen, atMs))
     // An alerting source keeps running, whatever is played back.
     const console = cluster === undefined ? this.parts.onScreen.console : this.#consoleOf(cluster)
@@ -304,10 +351,10 @@ export class NotebookService {
     return fail({ code: 'NO_SOURCE', what: NOT_OPENED, why: `${oneLine(cluster ?? '', 100)} is not connected` })
   }
 
-  /** Only for a current incident: readings from long after it do not belong to it. */
-  #keepReadings(id: string, stand: Standpoint, span: { readonly fromMs: number; readonly toMs: number }): void {
-    if (!stand.monitor || stand.source.kind === 'RECORDED') return
-    const all = readingsOf(stand.monitor)
+  /** Keeps the readings of a current incident; those from long after one do not belong to it. */
+  #keepReadings(id: string, standpoint: Standpoint, span: { readonly fromMs: number; readonly toMs: number }): void {
+    if (!standpoint.monitor || standpoint.source.kind === 'RECORDED') return
+    const all = readingsOf(standpoint.monitor)
     this.#readings.keep(
       id,
       all.filter((r) => r.atMs >= span.fromMs && r.atMs < span.toMs),
@@ -323,7 +370,7 @@ function mark(monitor: Standpoint['monitor'], atMs: number, text: string, isAler
   if (!isAlert) monitor.changed()
 }
 
-function faceOf({ id, head, changedMs, fault }: NotebookRow): IncidentsFrame['incidents'][number] {
+function headOf({ id, head, changedMs, fault }: NotebookRow): IncidentsFrame['incidents'][number] {
   if (!head) {
     const nothing = { cluster: '', author: '', resolvedMs: null, alert: null, cells: 0 }
     return { id, title: id, status: 'open', createdMs: changedMs, ...nothing, fault }
@@ -351,10 +398,10 @@ const spanFailure = (what: string, why: string): Failure => ({
   next: 'Choose another range.',
 })
 
-const otherCluster = (of: Incident, stand: Standpoint): Failure => ({
+const otherCluster = (of: Incident, standpoint: Standpoint): Failure => ({
   code: 'OTHER_CLUSTER',
   what: NOT_ADDED,
-  why: `the incident belongs to ${oneLine(of.source.cluster, 100)}; the active cluster is ${oneLine(stand.source.cluster, 100)}`,
+  why: `the incident belongs to ${oneLine(of.source.cluster, 100)}; the active cluster is ${oneLine(standpoint.source.cluster, 100)}`,
   unaffected: AS_IT_WAS,
   next: 'Switch to that cluster first, or write a note.',
 })

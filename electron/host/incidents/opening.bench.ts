@@ -66,6 +66,7 @@ async function filled() {
     dataDir: undefined,
     changed: () => undefined,
     run: () => fail({ code: 'NO_RUN', what: 'there is no result' }),
+    stagedRun: () => fail({ code: 'NO_RUN', what: 'there is no result' }),
   })
   return { cluster: monitor.source.cluster, atMs: monitor.nowMs(), notebooks }
 }

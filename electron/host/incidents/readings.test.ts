@@ -15,9 +15,9 @@ describe('a text that is too long', () => {
 
   it('ends with a whole entry and says so', () => {
     const cut = cutText(text, 1_000)
-    const [kept, said] = cut.split('\n# sluice: ')
+    const [kept, output] = cut.split('\n# sluice: ')
     expect(text.startsWith(`${kept ?? ''}\n- job_id:`)).toBe(true)
-    expect(said).toBe(`cut after ${kept?.length} of ${text.length} characters\n`)
+    expect(output).toBe(`cut after ${kept?.length} of ${text.length} characters\n`)
     expect(cutText(text, text.length)).toBe(text)
   })
 
@@ -37,8 +37,8 @@ it('the longest of a source are cut until all fit; none is left out', () => {
       const out = fitted(all, most)
       expect(out.map((r) => r.server)).toEqual(all.map((r) => r.server))
       const cut = out.filter((r, i) => r.text !== all[i]?.text)
-      const said = cut.reduce((n, r) => n + r.text.slice(r.text.indexOf('\n# sluice')).length, 0)
-      expect(out.reduce((n, r) => n + r.text.length, 0)).toBeLessThanOrEqual(most + said)
+      const output = cut.reduce((n, r) => n + r.text.slice(r.text.indexOf('\n# sluice')).length, 0)
+      expect(out.reduce((n, r) => n + r.text.length, 0)).toBeLessThanOrEqual(most + output)
       if (lengths.reduce((n, l) => n + l, 0) <= most) expect(out).toEqual(all)
       // A text shorter than an uncut one is not cut.
       const whole = Math.max(0, ...out.flatMap((r, i) => (cut.includes(r) ? [] : [all[i]?.text.length ?? 0])))

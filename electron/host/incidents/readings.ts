@@ -16,7 +16,7 @@ const FILE_MOST = 6 * READINGS_MOST + 2 ** 20
 
 const READ = /\.(?:job_stats|nrs_tbf_rule|nrs_policies|stats)$/
 
-const LEFT_OUT = '# sluice: entries unchanged since the previous reading were omitted'
+const OMITTED = '# sluice: entries unchanged since the previous reading were omitted'
 
 /** Start of a text, up to the last entry or line that fits, and a line about the cut. */
 export function cutText(text: string, most: number): string {
@@ -29,15 +29,15 @@ export function cutText(text: string, most: number): string {
 /** Cuts the longest texts until all fit. */
 export function fitted(all: readonly RawReading[], most = READINGS_MOST): RawReading[] {
   const byLength = [...all].sort((a, b) => a.text.length - b.text.length).slice(0, TEXTS_MOST)
-  let left = most
-  const fits = new Map<RawReading, RawReading>()
+  let remaining = most
+  const chosen = new Map<RawReading, RawReading>()
   byLength.forEach((r, i) => {
-    const share = Math.floor(left / (byLength.length - i))
+    const share = Math.floor(remaining / (byLength.length - i))
     const text = cutText(r.text, share)
-    left -= Math.min(text.length, share)
-    fits.set(r, text === r.text ? r : { ...r, text })
+    remaining -= Math.min(text.length, share)
+    chosen.set(r, text === r.text ? r : { ...r, text })
   })
-  return all.flatMap((r) => fits.get(r) ?? [])
+  return all.flatMap((r) => chosen.get(r) ?? [])
 }
 
 /** Latest readings of each server, by server and parameter. */
@@ -47,8 +47,8 @@ export function readingsOf(monitor: ClusterMonitor, most = READINGS_MOST): RawRe
     if (!texts) return []
     return Array.from(texts, ([what, { atNs, text }]): RawReading[] => {
       if (!READ.test(what)) return []
-      const said = texts.has(`${what}.sum`) ? `${text}\n${LEFT_OUT}\n` : text
-      return [{ atMs: Math.round(monitor.source.toUnixMs(atNs)), server, what: what.slice(0, NAME_MAX), text: said }]
+      const marked = texts.has(`${what}.sum`) ? `${text}\n${OMITTED}\n` : text
+      return [{ atMs: Math.round(monitor.source.toUnixMs(atNs)), server, what: what.slice(0, NAME_MAX), text: marked }]
     }).flat()
   })
   return fitted(all, most)

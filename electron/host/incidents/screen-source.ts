@@ -6,7 +6,7 @@ import type { EnforcementStore } from '../../enforce/store.ts'
 import { FileReader } from '../../history/file-reader.ts'
 import { openChecked, type CheckedFile } from '../../history/open-recording.ts'
 import type { SourceFile } from '../../incidents/shelf/source-spec.ts'
-import { keptSlice, liveSlice } from '../../incidents/bundle/audit-slices.ts'
+import { storedSlice, liveSlice } from '../../incidents/bundle/audit-slices.ts'
 import type { BundleSource, RawReading } from '../../incidents/bundle/bundle-source.ts'
 import type { Console } from '../console.ts'
 import { Playback } from '../history/playback.ts'
@@ -31,8 +31,10 @@ export function screenSource(parts: ScreenParts): Result<ScreenSource> {
   const { playback } = parts.onScreen
   if (!(playback instanceof Playback) || playback.file === null) return ok(watched(parts))
   const { bundle, checked } = playback.from
+  // With the colors it was opened with: the same content is exported again.
   if (bundle) return ok({ ...bundle.opened, file: { checked: bundle.opened.recording.checked }, end: () => undefined })
-  return checked ? recording(parts.onScreen.console, checked) : fail(NOT_READ)
+  const colors = playback.viewed.jobs.jobColors.entries()
+  return checked ? recording(parts.onScreen.console, checked, colors) : fail(NOT_READ)
 }
 
 function watched({ onScreen, store, readings }: ScreenParts): ScreenSource {
@@ -45,6 +47,7 @@ function watched({ onScreen, store, readings }: ScreenParts): ScreenSource {
     cluster: history.cluster,
     isRedacted: false,
     notebook: null,
+    colors: monitor.jobs.jobColors.entries(),
     readings,
     source: {
       kind: source.kind,
@@ -58,7 +61,7 @@ function watched({ onScreen, store, readings }: ScreenParts): ScreenSource {
       }),
     },
     audit: (fromMs, toMs) => {
-      if (source.kind === 'EMULATED') return keptSlice(db, 'EMULATED', { fromMs, toMs })
+      if (source.kind === 'EMULATED') return storedSlice(db, 'EMULATED', { fromMs, toMs })
       const of = console.store ?? store
       return of ? liveSlice(of.chain, source.cluster, { fromMs, toMs }) : null
     },
@@ -69,7 +72,11 @@ function watched({ onScreen, store, readings }: ScreenParts): ScreenSource {
 
 const NOT_READ: Failure = { code: 'NO_RECORDINGS', what: 'The recording cannot be read', next: 'Open it again.' }
 
-function recording({ monitor, facts }: Console, checked: CheckedFile): Result<ScreenSource> {
+function recording(
+  { monitor, facts }: Console,
+  checked: CheckedFile,
+  colors: NonNullable<BundleSource['colors']>,
+): Result<ScreenSource> {
   const opened = openChecked(checked)
   if (!opened.ok) return opened
   const { db } = opened.value
@@ -81,16 +88,17 @@ function recording({ monitor, facts }: Console, checked: CheckedFile): Result<Sc
     cluster: of?.id ?? 0,
     isRedacted: false,
     notebook: null,
+    colors,
     readings: () => [],
     // The environment of another cluster is unknown; the author of a scenario is not kept.
-    source: { kind, cluster, env: cluster === monitor.source.cluster ? facts.env : 'DEV', ...NOT_KEPT },
-    audit: (fromMs, toMs) => keptSlice(db, kind, { fromMs, toMs }),
+    source: { kind, cluster, env: cluster === monitor.source.cluster ? facts.env : 'DEV', ...NOT_RECORDED },
+    audit: (fromMs, toMs) => storedSlice(db, kind, { fromMs, toMs }),
     file: { checked },
     end: () => void db.close(),
   })
 }
 
-const NOT_KEPT = { scenario: null, seed: null, releases: [] } as const satisfies Partial<Manifest['source']>
+const NOT_RECORDED = { scenario: null, seed: null, releases: [] } as const satisfies Partial<Manifest['source']>
 
 export const readerOf = (of: BundleSource): FileReader =>
   new FileReader(of.db, of.cluster, { name: of.source.cluster, isOwner: false })

@@ -23,7 +23,7 @@ function program(text: string): string {
   return file
 }
 const ENDLESS = 'setInterval(() => undefined, 1000)'
-const ask = { managers: ['seqdlm', 'basic'], seconds: 0.5 } as const
+const request = { managers: ['seqdlm', 'basic'], seconds: 0.5 } as const
 
 const open: LockComparison[] = []
 function comparison(...of: ConstructorParameters<typeof LockComparison>): LockComparison {
@@ -42,10 +42,10 @@ const codeOf = async (run: ReturnType<LockComparison['run']>): Promise<string> =
 describe('comparing lock managers', () => {
   it('finds in its thread what the model finds here, each manager once, in the order asked for', async () => {
     const scenario = scenarioOf()
-    const run = await comparison(scenario, 7).run({ ...ask, managers: ['seqdlm', 'basic', 'seqdlm'] })
+    const run = await comparison(scenario, 7).run({ ...request, managers: ['seqdlm', 'basic', 'seqdlm'] })
     if (!run.ok) throw new Error(run.error.what)
     expect(locksCompare.parse(run.value)).toEqual(run.value)
-    const here = compareManagers(scenario, { ...ask, seed: 7 })
+    const here = compareManagers(scenario, { ...request, seed: 7 })
     expect(run.value).toEqual({
       seconds: 0.5,
       seed: 7,
@@ -61,21 +61,21 @@ describe('comparing lock managers', () => {
     expect(here[0]?.writeBps).toBeGreaterThan(0)
   })
 
-  it('refuses a second one, and lets the next in when the first was cancelled', async () => {
+  it('refuses a second one, and lets the next in when the first was canceled', async () => {
     const c = comparison(scenarioOf(), 1, program(ENDLESS))
     const ended = new AbortController()
-    const first = codeOf(c.run(ask, ended.signal))
-    expect(await codeOf(c.run(ask))).toBe('LOCKS_COMPARE_BUSY')
+    const first = codeOf(c.run(request, ended.signal))
+    expect(await codeOf(c.run(request))).toBe('LOCKS_COMPARE_BUSY')
     ended.abort()
     expect(await first).toBe('LOCKS_COMPARE_CANCELLED')
-    const second = codeOf(c.run(ask))
+    const second = codeOf(c.run(request))
     c.close()
     expect(await second).toBe('LOCKS_COMPARE_CANCELLED')
   })
 
   it('does not start for a window that has gone, nor without a lock manager', async () => {
-    expect(await codeOf(comparison(scenarioOf(), 1).run(ask, AbortSignal.abort()))).toBe('LOCKS_COMPARE_CANCELLED')
-    expect(await codeOf(comparison(undefined, 1).run(ask))).toBe('NO_LOCK_MANAGER')
+    expect(await codeOf(comparison(scenarioOf(), 1).run(request, AbortSignal.abort()))).toBe('LOCKS_COMPARE_CANCELLED')
+    expect(await codeOf(comparison(undefined, 1).run(request))).toBe('NO_LOCK_MANAGER')
   })
 
   it.each([
@@ -84,8 +84,8 @@ describe('comparing lock managers', () => {
     ['ends without a word', '', 'its thread ended with code 0'],
   ])('is a notice when its thread %s, and the next one is let in', async (_, text, why) => {
     const c = comparison(scenarioOf(), 1, program(text))
-    expect(await c.run(ask)).toMatchObject({ ok: false, error: { code: 'LOCKS_COMPARE_CRASHED', why } })
-    expect(await codeOf(c.run(ask))).toBe('LOCKS_COMPARE_CRASHED')
+    expect(await c.run(request)).toMatchObject({ ok: false, error: { code: 'LOCKS_COMPARE_CRASHED', why } })
+    expect(await codeOf(c.run(request))).toBe('LOCKS_COMPARE_CRASHED')
   })
 })
 
@@ -98,7 +98,7 @@ describe('over the contract', () => {
     return { host: host.value, client: createRouterClient(host.value.router, { context: { peer: 'test' } }) }
   }
 
-  it('compares with the seed of the source, is cancelled by the caller, and ends with the host', async () => {
+  it('compares with the seed of the source, is canceled by the caller, and ends with the host', async () => {
     const { host, client } = await opened(lockedScenario())
     const compared = await client.locks.compare({ managers: ['seqdlm'], seconds: 0.2 })
     expect(compared).toMatchObject({ seconds: 0.2, seed: 3, results: [{ manager: 'seqdlm', name: 'SeqDLM' }] })

@@ -33,17 +33,17 @@ const BUSY: Failure = {
   code: 'LOCKS_COMPARE_BUSY',
   what: 'The lock managers were not compared',
   why: 'another comparison is running, here or in another window',
-  unaffected: 'the one that is running',
+  unaffected: 'The one that is running.',
   next: 'Wait until it ends, or cancel it.',
 }
 
-const CANCELLED: Failure = { code: 'LOCKS_COMPARE_CANCELLED', what: 'The comparison was cancelled' }
+const CANCELLED: Failure = { code: 'LOCKS_COMPARE_CANCELLED', what: 'The comparison was canceled' }
 
 const crashed = (why: string): Failure => ({
   code: 'LOCKS_COMPARE_CRASHED',
   what: 'The comparison ended without a result',
   why,
-  unaffected: 'sampling, locks and everything else in this console',
+  unaffected: 'Sampling, locks and everything else in this console.',
   next: 'Run it again with fewer seconds.',
 })
 
@@ -70,14 +70,14 @@ export class LockComparison {
    * aborts or the host is closed; LOCKS_COMPARE_CRASHED.
    */
   async run(
-    ask: { readonly managers: readonly LockManagerName[]; readonly seconds: number },
+    request: { readonly managers: readonly LockManagerName[]; readonly seconds: number },
     signal?: AbortSignal,
   ): Promise<Result<LocksCompare>> {
-    const { seconds } = ask
+    const { seconds } = request
     if (!this.#scenario) return fail(NO_MANAGER)
     if (this.#cancel) return fail(BUSY)
     if (signal?.aborted) return fail(CANCELLED)
-    const task = { scenario: this.#scenario, seed: this.#seed, seconds, managers: [...new Set(ask.managers)] }
+    const task = { scenario: this.#scenario, seed: this.#seed, seconds, managers: [...new Set(request.managers)] }
     const thread = new Worker(this.#worker, { workerData: task satisfies CompareTask, execArgv: [] })
     try {
       return await new Promise<Result<LocksCompare>>((resolve) => {

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { LockManagerName, LocksCompare } from '#core/api/locks.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import { compareManagers } from '#core/emulator/ccpfs-managers.ts'
-import { bounded } from '../../cluster/locks/alarm-text.ts'
+import { bounded } from '../../cluster/locks/condition-text.ts'
 import type { CompareTask } from './compare.ts'
 
 type CompareResult = LocksCompare['results'][number]

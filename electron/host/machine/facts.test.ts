@@ -35,6 +35,6 @@ it('says where bundles and recordings are where the history lies outside the dat
 it('says that a history in memory keeps no recordings, and its bundles in the data folder', async () => {
   const data = tempFolder()
   const { pathOf } = await open({ dataDir: data, historyFile: ':memory:' })
-  expect([pathOf('History of samples'), pathOf('Recordings')]).toEqual(['', ''])
+  expect([pathOf('Sample history'), pathOf('Recordings')]).toEqual(['', ''])
   expect(pathOf('Bundles')).toBe(join(data, 'bundles'))
 })

@@ -25,7 +25,7 @@ const place = (what: string, path: string | undefined): Place => ({
 
 export function machineFacts(parts: MachineParts): MachineFacts {
   const { dataDir, historyFile, bundles, recordings, access, version, runtime } = parts
-  const own = (what: string, name: string): Place =>
+  const ownPlace = (what: string, name: string): Place =>
     place(what, dataDir === undefined ? undefined : join(dataDir, name))
   const { config, knownHosts, agentSocket, trustStore } = access.files
   return {
@@ -33,21 +33,21 @@ export function machineFacts(parts: MachineParts): MachineFacts {
     runtime,
     dataDir: dataDir ?? '',
     files: [
-      place('History of samples', historyFile === ':memory:' ? undefined : historyFile),
-      place('Record of changes', dataDir === undefined ? undefined : storeFile(dataDir)),
-      own('Clusters', 'clusters.yaml'),
-      own('Notebooks', 'incidents'),
+      place('Sample history', historyFile === ':memory:' ? undefined : historyFile),
+      place('Enforcement store', dataDir === undefined ? undefined : storeFile(dataDir)),
+      ownPlace('Clusters', 'clusters.yaml'),
+      ownPlace('Notebooks', 'incidents'),
       place('Bundles', bundles ?? undefined),
       place('Recordings', recordings ?? undefined),
-      own('Scenarios', 'scenarios'),
-      own('Rules of alerts', 'alerts.json'),
-      own('Key of pseudonyms', 'pseudonym.key'),
+      ownPlace('Scenarios', 'scenarios'),
+      ownPlace('Alert rules', 'alerts.json'),
+      ownPlace('Pseudonym key', 'pseudonym.key'),
     ],
     ssh: [
       place('Configuration', config),
       ...knownHosts.map((path) => place('Known hosts', path)),
       place('Agent', agentSocket),
-      place('Keys trusted here', trustStore),
+      place('Trusted host keys', trustStore),
     ],
   }
 }

@@ -11,20 +11,20 @@ import { within } from '../../base/deadline.ts'
 /** Answer timeout, wall ms; the controller may still apply the change later. */
 const ANSWER_MS = 30_000
 /** Most characters of an answer that are shown. */
-const SAID_MAX = 500
+const STDERR_MAX = 500
 
 export const NO_STAGES: Failure = {
   code: 'NO_CONTROLLER',
   what: 'Nothing was sent',
   why: 'this source has no controller of stages',
-  next: 'Name the node of the global controller in the connection.',
+  next: 'Set the PADLL controller under Edit cluster.',
 }
 
 /** Name of a change, its literal command, and a test of whether the read-back status shows it. */
 export interface ControllerChange {
   readonly title: string
   readonly command: string
-  readonly stands: (status: PadllStatus) => boolean
+  readonly isApplied: (status: PadllStatus) => boolean
 }
 
 const refuse = (code: string, why: string, next: string): Result<never> =>
@@ -64,7 +64,7 @@ export class ControllerLink {
     this.#isSending = true
     try {
       const done = await this.#carry(padll, change)
-      const text = done.ok ? 'done: read back equal' : `${done.error.code}: ${done.error.why ?? ''}`
+      const text = done.ok ? 'done: verified by read-back' : `${done.error.code}: ${done.error.why ?? ''}`
       this.#record(padll, 'outcome', text)
       const level = done.ok ? 'ok' : 'bad'
       const atMs = this.#monitor.nowMs()
@@ -88,23 +88,27 @@ export class ControllerLink {
     }
   }
 
-  async #carry(padll: PadllReader, { command, stands }: ControllerChange): Promise<Result<undefined>> {
+  async #carry(padll: PadllReader, { command, isApplied }: ControllerChange): Promise<Result<undefined>> {
     const unknown = (why: string): Result<undefined> =>
-      fail({ code: 'UNKNOWN', what: 'The outcome of the change is unknown', why, next: 'Check the view.' })
+      fail({ code: 'UNKNOWN', what: 'The outcome of the change is unknown', why, next: 'Check Metadata QoS.' })
     const answer = await within(padll.node.exec(command), ANSWER_MS)
     if (!answer.ok) return unknown(`${padll.node.host} did not answer`)
     const { code, stderr } = answer.value
     if (code !== 0) {
-      const said = stderr.trim().slice(0, SAID_MAX)
-      const why = said === '' ? `it ended with ${code}` : said
+      const message = stderr.trim().slice(0, STDERR_MAX)
+      const why = message === '' ? `it exited with ${code}` : message
       return refuse('CONTROLLER_REFUSED', why, 'Correct it and change it again.')
     }
     const isRead = await padll.readNow(() => this.#monitor.nowMs())
     const status = padll.documents.newest?.status
     if (!isRead || !status) return unknown('it could not be read back')
-    return stands(status)
+    return isApplied(status)
       ? ok(undefined)
-      : refuse('NOT_IN_FORCE', 'the controller accepted it, but its status differs', 'Check the view, and try again.')
+      : refuse(
+          'NOT_IN_FORCE',
+          'the controller accepted it, but its status differs',
+          'Check Metadata QoS, and try again.',
+        )
   }
 }
 

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const TEXT = '1 0 demand a meta_op 120\n2 0 demand b meta_op 80\n'
 const records = (c: Cluster) => c.host.monitor.history.audit(1, 100).map((r) => [r.kind, r.server, r.text])
-const stands = (c: Cluster): string => c.padll.global?.policiesText ?? ''
+const policiesOf = (c: Cluster): string => c.padll.global?.policiesText ?? ''
 
 describe('changing the controller of stages', () => {
   it('puts settings in force, each on record before it is sent, and reads them back', async () => {
@@ -38,7 +38,7 @@ describe('changing the controller of stages', () => {
       'sluice padll set --epoch 1 algorithm=psharing epsilon=0.1 split=usage collect_rounds=3 limit.meta_op=90'
     expect(records(c).slice(-2)).toEqual([
       ['intent', 'qos01', command],
-      ['outcome', 'qos01', 'done: read back equal'],
+      ['outcome', 'qos01', 'done: verified by read-back'],
     ])
     await c.client.padll.change({ plane: 'stages', limit: { scope: 'meta_op', rate: null } })
     expect((await c.frame({ scope: 'meta_op' })).limit).toBeNull()
@@ -52,7 +52,7 @@ describe('changing the controller of stages', () => {
     expect(remarks[0]?.text).toContain(mode)
     const apply = c.client.padll.apply({ plane: 'stages', text: TEXT, planId, typed: '' })
     await expect(apply).rejects.toMatchObject({ code: 'REFUSED', data: { code: 'MODE' } })
-    expect(stands(c)).not.toBe(TEXT)
+    expect(policiesOf(c)).not.toBe(TEXT)
     expect(records(c)).toEqual([])
   })
 
@@ -106,7 +106,7 @@ describe('policies', () => {
     expect(check.commands).toEqual([`printf %s '${text}' | sluice padll policies set --epoch 1`])
     expect(check.remarks.map((r) => r.text).join('\n')).toMatch(/250 op\/s of meta_op.*limit is 200/)
     expect(check.remarks.map((r) => r.text).join('\n')).toMatch(/c: no such job/)
-    expect(stands(c)).toBe('1 0 demand a meta_op 50\n')
+    expect(policiesOf(c)).toBe('1 0 demand a meta_op 50\n')
   })
 
   it('of data are in bytes a second', async () => {
@@ -153,7 +153,7 @@ describe('policies', () => {
     const { planId, faults, commands } = await c.client.padll.check({ plane: 'stages', text })
     expect(faults).toEqual([])
     await c.client.padll.apply({ plane: 'stages', text, planId, typed: '' })
-    expect(stands(c)).toBe(text)
+    expect(policiesOf(c)).toBe(text)
     expect(records(c).at(-2)).toEqual(['intent', 'qos01', commands[0]])
     await c.run(10)
     const f = await c.frame()
@@ -179,7 +179,7 @@ describe('policies', () => {
     )
     const again = await c.client.padll.check({ plane: 'stages', text: TEXT })
     await c.client.padll.apply({ plane: 'stages', text: TEXT, planId: again.planId, typed: '' })
-    expect(stands(c)).toBe(TEXT)
+    expect(policiesOf(c)).toBe(TEXT)
   })
 
   it('outside a demo are refused until the name of what they change is typed', async () => {
@@ -193,7 +193,7 @@ describe('policies', () => {
     }
     expect(records(c)).toEqual([])
     await c.client.padll.apply({ plane: 'stages', text: TEXT, planId, typed: name })
-    expect(stands(c)).toBe(TEXT)
+    expect(policiesOf(c)).toBe(TEXT)
     const mds = await c.client.padll.check({ plane: 'mds', text: TEXT })
     const order = { plane: 'mds', text: TEXT, planId: mds.planId } as const
     await expect(c.client.padll.apply({ ...order, typed: name })).rejects.toMatchObject({ data: { code: 'NOT_TYPED' } })
@@ -212,7 +212,7 @@ describe('policies', () => {
     await expect(apply).rejects.toMatchObject({
       data: { code: 'CONTROLLER_REFUSED', why: expect.stringContaining('epoch') as string },
     })
-    expect(stands(c)).not.toBe(TEXT)
+    expect(policiesOf(c)).not.toBe(TEXT)
     expect(records(c).at(-1)?.[2]).toContain('CONTROLLER_REFUSED')
   })
 })

@@ -73,12 +73,12 @@ function remarksOf(steps: readonly PolicyStep[], situation: PolicySituation): Po
   }
   for (const { scope, rate } of situation.limits) {
     const here = [...last.values()].filter((s) => s.kind === 'demand' && s.scope === scope && situation.isKnown(s.job))
-    const asked = here.reduce((n, s) => n + s.value, 0)
-    if (asked <= rate) continue
+    const requested = here.reduce((n, s) => n + s.value, 0)
+    if (requested <= rate) continue
     const jobs = `${here.length} ${here.length === 1 ? 'job' : 'jobs'}`
     remarks.push({
       level: 'watch',
-      text: `${jobs} ask for ${asked} ${BYTE_SCOPES.has(scope) ? 'B/s' : 'op/s'} of ${scope} in all, the system limit is ${rate}: demands are cut`,
+      text: `${jobs} request ${requested} ${BYTE_SCOPES.has(scope) ? 'B/s' : 'op/s'} of ${scope} in total, the system limit is ${rate}: demands are reduced`,
     })
   }
   const absent = [...new Set([...last.values()].map((s) => s.job))].filter((job) => !situation.isKnown(job))
@@ -97,7 +97,7 @@ const NO_SERVERS: Failure = {
   code: 'NO_SERVERS',
   what: 'Nothing was changed',
   why: 'this source has no metadata server',
-  next: 'Name one in the connection.',
+  next: 'Add one under Edit cluster.',
 }
 
 /** True if a status reflects a change. */
@@ -125,12 +125,12 @@ function settingsOf({ algorithm, epsilon, split, collectRounds, limit }: PadllCh
     ...(limit && isScope(limit.scope) ? { limits: [{ scope: limit.scope, rate: limit.rate }] } : {}),
   }
   // Literal arguments as the controller reads them.
-  const words = setCommand(change).split(' ').slice(2).filter(Boolean)
-  const read = parseConsole(words)
+  const args = setCommand(change).split(' ').slice(2).filter(Boolean)
+  const read = parseConsole(args)
   return read.ok ? ok(change) : refused('BAD_SETTING', read.error, 'Correct the value and change it again.')
 }
 
-const wordsOf = (change: SettingsChange): string => setCommand(change).replace('sluice padll set ', '')
+const argsOf = (change: SettingsChange): string => setCommand(change).replace('sluice padll set ', '')
 
 /** Policy text to put in force: as it was checked, and the confirmation typed for it. */
 export interface PolicyOrder {
@@ -156,9 +156,9 @@ export class PadllService {
     if (input.plane === 'mds') return this.#changeServers(input)
     const status = this.#monitor.padll?.documents.newest?.status
     return this.#link.send({
-      title: `settings changed: ${wordsOf(change.value)}`,
+      title: `settings changed: ${argsOf(change.value)}`,
       command: setCommand(change.value, status?.epoch),
-      stands: (now) => shows(now, change.value),
+      isApplied: (now) => shows(now, change.value),
     })
   }
 
@@ -227,7 +227,7 @@ export class PadllService {
     }
     if (planId !== this.#planId(plane, text)) {
       const why = 'the controller, its policies or the text changed since they were checked'
-      return refused('PLAN_CHANGED', why, 'Check the text again: it is compared with the present state.')
+      return refused('PLAN_CHANGED', why, 'Check the text again; it is then compared with the current state.')
     }
     const { faults } = readPolicyText(text, this.#situation(plane))
     const fault = faults.find((f) => f.severity === 'error')
@@ -240,7 +240,7 @@ export class PadllService {
     return this.#link.send({
       title: `policies changed: ${steps}`,
       command: setPoliciesCommand(text, this.#epoch),
-      stands: (now) => now.policies.text === (text === '' ? '\n' : text),
+      isApplied: (now) => now.policies.text === (text === '' ? '\n' : text),
     })
   }
 

@@ -27,9 +27,9 @@ function start(papers: Papers, signal?: AbortSignal): AsyncGenerator<PapersEvent
 }
 
 async function all(events: AsyncGenerator<PapersEvent, void, void>): Promise<PapersEvent[]> {
-  const told: PapersEvent[] = []
-  for await (const event of events) told.push(event)
-  return told
+  const reported: PapersEvent[] = []
+  for await (const event of events) reported.push(event)
+  return reported
 }
 
 /** True if another run is accepted; it is ended at once. */
@@ -71,9 +71,14 @@ describe('a run', () => {
     let step = steps.next()
     while (!step.done) step = steps.next()
     const { claims } = step.value
-    expect(result.claims.map(({ id, ok, measured }) => [id, ok, measured])).toEqual(
-      claims.map(({ id, ok, measured }) => [id, ok, measured]),
+    expect(result.claims.map(({ id, ok, measured, verdict }) => [id, ok, measured, verdict])).toEqual(
+      claims.map(({ id, ok, measured, verdict }) => [id, ok, measured, verdict]),
     )
+    for (const claim of result.claims) {
+      const { target, tolerance, note, proof, calibrates, deviation } = claims.find(({ id }) => id === claim.id)!
+      const given = { target, tolerance, note, proof, calibrates, deviation }
+      expect(claim).toMatchObject(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)))
+    }
   })
 
   it('has the figures with at most 600 points a line, alike side by side', () => {
@@ -84,7 +89,7 @@ describe('a run', () => {
     expect(Math.max(...all.map(({ values }) => values.length))).toBeLessThanOrEqual(POINTS_MAX)
   })
 
-  it('cuts what runs on long after its neighbours, and has it whole beside that: nothing served is lost', () => {
+  it('cuts what runs on long after its neighbors, and has it whole beside that: nothing served is lost', () => {
     const lines = result.figures.filter((f) => f.kind === 'timeline')
     const [none, fixed] = lines
     const lengthOf = (line = none): number => (line?.series[0]?.values.length ?? 0) * (line?.binS ?? 0)
@@ -109,16 +114,16 @@ describe('one run at a time', () => {
     expect(isFree(papers)).toBe(true)
   })
 
-  it('is cancelled by its signal, also while nothing is told', async () => {
+  it('is canceled by its signal, also while nothing is told', async () => {
     papers = new Papers(program(ENDLESS))
     const ended = new AbortController()
-    const told = all(start(papers, ended.signal))
+    const reported = all(start(papers, ended.signal))
     ended.abort()
-    expect((await told).every(({ kind }) => kind === 'progress')).toBe(true)
+    expect((await reported).every(({ kind }) => kind === 'progress')).toBe(true)
     expect(isFree(papers)).toBe(true)
   })
 
-  it('is cancelled by whoever takes no more of it, also while a taker waits', async () => {
+  it('is canceled when its reader stops reading, also while a reader waits', async () => {
     papers = new Papers(program(ENDLESS))
     const events = start(papers)
     await events.next()
@@ -139,7 +144,7 @@ it.each([
   ['throws', `throw new Error('no memory left')`, 'no memory left'],
   ['exits', 'process.exit(3)', 'its thread ended with code 3'],
   ['ends without a word', '', 'its thread ended with code 0'],
-])('a thread that %s is a notice, and the host goes on', async (_, text, why) => {
+])('a thread that %s is a notice, and the host continues', async (_, text, why) => {
   papers = new Papers(program(`${PROGRESS}\n${text}`))
   const events = await all(start(papers))
   expect(events.at(-1)).toMatchObject({ kind: 'failed', notice: { code: 'PAPERS_CRASHED', why } })
@@ -159,10 +164,13 @@ describe('over the contract', () => {
     const { experiments } = await client.papers.list()
     expect(experiments.map(({ id }) => id)).toEqual(EXPERIMENTS.map(({ id }) => id))
     expect(experiments[0]).toMatchObject({ system: 'adaptbf', parts: 3 })
-    expect(experiments[0]?.claims[0]).toMatchObject({
-      id: 'adaptbf.IV-D.1',
-      published: 'highest of the three',
-      note: expect.stringContaining('Parity') as string,
+    expect(experiments[0]?.claims[0]).toMatchObject({ id: 'adaptbf.IV-D.1', published: expect.any(String) as string })
+    experiments.forEach(({ claims, fits }, i) => {
+      const { expectations, fits: declared = [] } = EXPERIMENTS[i]!
+      expect(fits).toEqual(declared)
+      expect(claims.map(({ id, tolerance, note }) => ({ id, tolerance, note }))).toEqual(
+        expectations.map(({ id, published: { tolerance, note } }) => ({ id, tolerance, note })),
+      )
     })
     await host.close()
   })

@@ -6,6 +6,7 @@ import type { PaperExperiment, PapersEvent } from '#core/api/papers.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Experiment } from '#core/papers/experiment.ts'
 import { EXPERIMENTS } from '#core/papers/registry.ts'
+import { targetOf } from '#core/papers/verdict.ts'
 import { bundledPath } from '../../files/resources.ts'
 import { toNotice } from '../views/status.ts'
 import type { WorkerTask } from './worker.ts'
@@ -24,7 +25,8 @@ const described = (experiment: Experiment): PaperExperiment => ({
   parts: experiment.parts.length,
   claims: experiment.expectations.map((expectation) => {
     const { id, ref, claim: what, metric, comparator, bound } = expectation
-    const { value, note } = experiment.published(expectation)
+    const { value, tolerance, calibrates, proof, note } = expectation.published
+    const target = targetOf(expectation.published)
     return {
       id,
       ref,
@@ -33,16 +35,21 @@ const described = (experiment: Experiment): PaperExperiment => ({
       comparator,
       published: value,
       bound: bound === null || typeof bound === 'number' ? bound : [bound[0], bound[1]],
+      ...(target === undefined ? {} : { target }),
+      ...(tolerance === undefined ? {} : { tolerance }),
+      ...(calibrates === undefined ? {} : { calibrates }),
+      ...(proof === undefined ? {} : { proof }),
       ...(note === undefined ? {} : { note }),
     }
   }),
+  fits: [...(experiment.fits ?? [])],
 })
 
 const BUSY: Failure = {
   code: 'PAPERS_BUSY',
   what: 'The experiment was not started',
   why: 'another one is running, here or in another window',
-  unaffected: 'the one that is running',
+  unaffected: 'The one that is running.',
   next: 'Wait until it ends, or cancel it.',
 }
 
@@ -50,7 +57,7 @@ const crashed = (why: string): Failure => ({
   code: 'PAPERS_CRASHED',
   what: 'The experiment ended without a result',
   why,
-  unaffected: 'sampling, rules and everything else in this console',
+  unaffected: 'Sampling, rules and everything else in this console.',
   next: 'Run it again with other seeds; `sluice papers` runs the same in a terminal.',
 })
 
@@ -105,7 +112,7 @@ export class Papers {
 /** One thread and its events so far. */
 class Run {
   readonly #thread: Worker
-  readonly #told: PapersEvent[] = []
+  readonly #events: PapersEvent[] = []
   #isOver = false
   #wake: (() => void) | undefined
   readonly #ended: () => void
@@ -116,20 +123,20 @@ class Run {
     this.#ended = ended
     this.end = () => this.#close()
     this.#thread = new Worker(file, { workerData: task, execArgv: [] })
-    this.#thread.on('message', (event: PapersEvent) => this.#tell(event))
+    this.#thread.on('message', (event: PapersEvent) => this.#emit(event))
     this.#thread.on('error', (error: unknown) => this.#fail(error instanceof Error ? error.message : String(error)))
     this.#thread.on('exit', (code) => this.#fail(`its thread ended with code ${code}`))
   }
 
-  #tell(event: PapersEvent): void {
+  #emit(event: PapersEvent): void {
     if (this.#isOver) return
-    this.#told.push(event)
+    this.#events.push(event)
     if (event.kind === 'progress') this.#wake?.()
     else this.#close()
   }
 
   #fail(why: string): void {
-    this.#tell({ kind: 'failed', notice: toNotice(crashed(why)) })
+    this.#emit({ kind: 'failed', notice: toNotice(crashed(why)) })
   }
 
   #close(): void {
@@ -143,7 +150,7 @@ class Run {
   async *events(): AsyncGenerator<PapersEvent, void, void> {
     try {
       for (;;) {
-        for (let event = this.#told.shift(); event; event = this.#told.shift()) yield event
+        for (let event = this.#events.shift(); event; event = this.#events.shift()) yield event
         if (this.#isOver) return
         await new Promise<void>((resolve) => (this.#wake = resolve))
         this.#wake = undefined

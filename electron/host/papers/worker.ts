@@ -8,13 +8,15 @@ import {
   type MeasuredValue,
   type PapersEvent,
   POINTS_MAX,
+  type PaperCurve,
   type PaperFigure,
   type PaperTimeline,
 } from '#core/api/papers.ts'
 import { type Claim, runPapers } from '#core/papers/claims.ts'
 import type { Measured } from '#core/papers/expectation.ts'
 import { EXPERIMENTS } from '#core/papers/registry.ts'
-import type { Figure, Timeline } from '#core/papers/experiment.ts'
+import type { Curve, Figure, PublishedLine, Timeline } from '#core/papers/experiment.ts'
+import { paperHost } from '../../base/paper-host.ts'
 
 /** Digits of a drawn value. */
 const DIGITS = 5
@@ -50,19 +52,36 @@ function thinned(figures: readonly Figure[]): PaperFigure[] {
   const timelines = figures.filter((figure) => figure.kind === 'timeline')
   const groups = Map.groupBy(timelines, groupOf)
   const spans = new Map([...groups].map(([name, group]) => [name, spanOf(group.map(lengthOf))]))
-  return figures.map((figure) =>
-    figure.kind === 'timeline'
-      ? thinnedTimeline(figure, spans.get(groupOf(figure))!)
-      : {
-          ...figure,
-          series: [...figure.series],
-          groups: figure.groups.map(({ name, values }) => ({ name, values: values.map(short) })),
-        },
-  )
+  return figures.map((figure): PaperFigure => {
+    if (figure.kind === 'timeline') return thinnedTimeline(figure, spans.get(groupOf(figure))!)
+    if (figure.kind === 'curve') return thinnedCurve(figure)
+    return {
+      ...figure,
+      series: [...figure.series],
+      groups: figure.groups.map(({ name, values, published }) => ({
+        name,
+        values: values.map(short),
+        ...(published === undefined ? {} : { published: [...published] }),
+      })),
+    }
+  })
 }
 
+/** Curves have few points; the first POINTS_MAX of a line are kept. */
+const points = (all: readonly PublishedLine[]): PaperCurve['series'] =>
+  all.map(({ name, points }) => ({
+    name,
+    points: points.slice(0, POINTS_MAX).map(([x, y]): [number, number] => [short(x), short(y)]),
+  }))
+
+const thinnedCurve = ({ series, published, ...curve }: Curve): PaperCurve => ({
+  ...curve,
+  series: points(series),
+  ...(published === undefined ? {} : { published: points(published) }),
+})
+
 function thinnedTimeline(timeline: Timeline, { shown, longest }: Span): PaperTimeline {
-  const { kind, id, title, unit, binS, limit, isStacked } = timeline
+  const { kind, id, title, unit, binS, limit, isStacked, published } = timeline
   return {
     kind,
     id,
@@ -73,6 +92,7 @@ function thinnedTimeline(timeline: Timeline, { shown, longest }: Span): PaperTim
     ...(shown < longest ? { whole: lines(timeline, longest) } : {}),
     ...(limit === undefined ? {} : { limit: { ...limit } }),
     ...(isStacked === undefined ? {} : { isStacked }),
+    ...(published === undefined ? {} : { published: points(published) }),
   }
 }
 
@@ -108,6 +128,7 @@ const measuredValue = (measured: Measured): MeasuredValue =>
 
 function claimResult(claim: Claim): ClaimResult {
   const { id, system, ref, what, metric, published, comparator, bound, ok, note, range } = claim
+  const { verdict, deviation, target, tolerance, calibrates, proof } = claim
   return {
     id,
     system,
@@ -121,21 +142,27 @@ function claimResult(claim: Claim): ClaimResult {
     measured: measuredValue(claim.measured),
     range: range && [finite(range[0]), finite(range[1])],
     failed_seeds: [...claim.failed_seeds],
+    verdict,
+    deviation,
+    ...(target === undefined ? {} : { target }),
+    ...(tolerance === undefined ? {} : { tolerance }),
+    ...(calibrates === undefined ? {} : { calibrates }),
+    ...(proof === undefined ? {} : { proof }),
     ...(note === undefined ? {} : { note }),
   }
 }
 
-function run({ experiment, seeds }: WorkerTask, tell: (event: PapersEvent) => void): void {
+function run({ experiment, seeds }: WorkerTask, emit: (event: PapersEvent) => void): void {
   const chosen = EXPERIMENTS.filter(({ id }) => id === experiment)
-  const steps = runPapers(chosen, seeds, { now: () => performance.now() })
+  const steps = runPapers(chosen, seeds, paperHost)
   const beganMs = performance.now()
   let step = steps.next()
   for (; !step.done; step = steps.next()) {
     const { done, of, part, seed } = step.value
-    tell({ kind: 'progress', done, of, fraction: done / of, part, seed })
+    emit({ kind: 'progress', done, of, fraction: done / of, part, seed })
   }
   const { claims, figures } = step.value
-  tell({
+  emit({
     kind: 'result',
     experiment,
     seeds: [...seeds],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { demo, emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
-import { ends, QUICK, review, RULES, ruleService, stage, standing } from '../../../tests/node/rule-service.ts'
-import { judgeReading, watchCanary, type GuardReading, type GuardWatch } from '../../enforce/canary.ts'
+import { ends, QUICK, review, RULES, ruleService, stage, activeRules } from '../../../tests/node/rule-service.ts'
+import { judgeReading, watchCanary, type CanaryReading, type CanaryWatch } from '../../enforce/canary.ts'
 import { stagedFrame } from '../views/rules/staged.ts'
 import { RuleService } from './rule-service.ts'
 
@@ -37,12 +37,12 @@ describe('the watch over the first server', () => {
     expect(ends(done)).toEqual(['oss01 done', 'oss02 done'])
     expect(seen).toContain('oss01 watching, oss02 waiting')
     expect([...says]).toContain('no lock callback timed out')
-    expect([...says].some((t) => t.startsWith('match: N classes bound'))).toBe(true)
+    expect([...says].some((t) => t.startsWith('match: N classes matched'))).toBe(true)
     const watched = c.records.filter((r) => r.text.startsWith('watched:')).map((r) => r.server)
     expect(watched).toEqual(['oss01'])
   })
 
-  it('that is cancelled brings the first server back, and the rest get nothing', async () => {
+  it('that is canceled brings the first server back, and the rest get nothing', async () => {
     const { c, service: d } = await ruleService({}, busy(), { canaryS: 30 })
     stage(d, CAP, 60)
     const done = await whileRunning(c, send(d), () => {
@@ -50,7 +50,7 @@ describe('the watch over the first server', () => {
     })
     expect(ends(done)).toEqual(['oss01 rolled back', 'oss02 not sent'])
     for (const h of ['oss01', 'oss02']) {
-      expect(standing(c, h)).toEqual(['default * 10000'])
+      expect(activeRules(c, h)).toEqual(['default * 10000'])
       expect(c.source.emulator.node(h)?.timers.size).toBe(0)
     }
   })
@@ -63,7 +63,7 @@ describe('the watch over the first server', () => {
       c.source.emulator.node('oss01')?.exec(`lctl set_param ${RULES}='stop cap'`)
     })
     expect(ends(done)).toEqual(['oss01 rolled back', 'oss02 not sent'])
-    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+    expect(activeRules(c, 'oss02')).toEqual(['default * 10000'])
   })
 
   it('works on the demo cluster as it is', async () => {
@@ -76,28 +76,28 @@ describe('the watch over the first server', () => {
 })
 
 describe('what a reading of the first server says', () => {
-  const before: GuardReading = { atMs: 0, queued: 4, timeouts: 2, othersMs: 10, bound: 0 }
+  const before: CanaryReading = { atMs: 0, queued: 4, timeouts: 2, othersMs: 10, bound: 0 }
   const limits = { queuedMost: 300, othersFactor: 3, othersMoreMs: 20, silentMs: 50 }
-  const watchOf = (readings: readonly (GuardReading | undefined)[]): GuardWatch => {
+  const watchOf = (readings: readonly (CanaryReading | undefined)[]): CanaryWatch => {
     const left = [...readings]
     return { before, limits, next: () => Promise.resolve(left.shift()) }
   }
-  const at = (s: number, more: Partial<GuardReading> = {}): GuardReading => ({
+  const at = (s: number, more: Partial<CanaryReading> = {}): CanaryReading => ({
     ...before,
     atMs: s * 1000,
     bound: 3,
     ...more,
   })
-  const end = async (readings: readonly (GuardReading | undefined)[]) =>
+  const end = async (readings: readonly (CanaryReading | undefined)[]) =>
     (await watchCanary(watchOf(readings), 3, undefined, () => undefined)).broken
 
   it.each([
-    ['clients are evicted', [at(1), at(2, { timeouts: 3 })], /^guard: 1 lock callback timed out/],
-    ['more waits than the covered jobs can have sent', [at(1, { queued: 301 })], /^guard: 301 RPCs queued/],
+    ['clients are evicted', [at(1), at(2, { timeouts: 3 })], /^canary: 1 lock callback timed out/],
+    ['more waits than the covered jobs can have sent', [at(1, { queued: 301 })], /^canary: 301 RPCs queued/],
     [
       'others are slow three times in a row',
       [1, 2, 3].map((s) => at(s, { othersMs: 40 })),
-      /^guard: other jobs: service time 40 ms/,
+      /^canary: other jobs: service time 40 ms/,
     ],
     ['no reading comes', [at(1), undefined], /^no reading for 50 ms/],
   ] as const)('is bad where %s', async (_what, readings, why) => {

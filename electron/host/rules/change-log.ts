@@ -9,7 +9,7 @@ import type { PastChange } from './past-change.ts'
 import type { PendingUndos } from './pending-undo.ts'
 
 /** Most changes remembered. */
-const CHANGES_KEPT = 20
+const CHANGES_MAX = 20
 
 export class ChangeLog {
   readonly pending: PendingUndos
@@ -25,7 +25,7 @@ export class ChangeLog {
     this.pending = pending
     this.#record = record
     this.#changes = record?.load(pending) ?? []
-    this.#sayDamaged()
+    this.#reportDamaged()
   }
 
   get all(): readonly PastChange[] {
@@ -43,7 +43,7 @@ export class ChangeLog {
 
   /** Adds a change that was sent. */
   add(past: PastChange): void {
-    this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
+    this.#changes = [past, ...this.#changes].slice(0, CHANGES_MAX)
     this.note(past)
   }
 
@@ -62,16 +62,16 @@ export class ChangeLog {
     if (!this.#record) return
     this.#record.refresh(this.#rules)
     const known = new Set(this.#changes.map((c) => c.id))
-    const others = this.#record.others(known)
-    this.#sayDamaged()
-    if (others.length === 0) return
-    this.#changes = [...others, ...this.#changes].sort((a, b) => b.atMs - a.atMs).slice(0, CHANGES_KEPT)
+    const otherChanges = this.#record.otherChanges(known)
+    this.#reportDamaged()
+    if (otherChanges.length === 0) return
+    this.#changes = [...otherChanges, ...this.#changes].sort((a, b) => b.atMs - a.atMs).slice(0, CHANGES_MAX)
   }
 
-  #sayDamaged(): void {
+  #reportDamaged(): void {
     const { source, events } = this.#monitor
     for (const id of this.#record?.takeDamaged() ?? []) {
-      const text = `recorded change ${id} could not be read: it was skipped, and cannot be undone here`
+      const text = `recorded change ${id} could not be read: it was skipped and cannot be reverted here`
       const atMs = this.#monitor.nowMs()
       events.add({ atMs, kind: 'change', level: 'bad', subject: 'Rule', text, where: source.cluster })
     }

@@ -17,7 +17,7 @@ import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { isCommitting } from '../../enforce/commit-lock.ts'
 import { stopValue } from '../../enforce/expiry-spec.ts'
 import { isOrphan } from '../../enforce/store-leases.ts'
-import type { KeptRule } from '../../enforce/store-rules.ts'
+import type { StoredRule } from '../../enforce/store-rules.ts'
 import type { RulePlan } from './rule-plan.ts'
 import type { OperatorRule, OperatorRules, RulePlace, RuleSink, RuleTimer } from './operator-rules.ts'
 import { endOfChange, type PastChange, type UnknownOutcome } from './past-change.ts'
@@ -29,7 +29,7 @@ const SHOWN = 20
 
 const expiryTimer = z.object({ unit: z.string(), rule: z.string(), value: z.string(), seconds: z.number() })
 const place = z.object({ service, host: z.string(), queue, name: z.string() })
-const keptRule = z.object({
+const storedRule = z.object({
   reason: z.string(),
   createdMs: z.number(),
   realtime: z.boolean(),
@@ -46,7 +46,7 @@ const unknownEnd = z.object({
   timers: z.array(expiryTimer),
   endTimers: z.array(z.string()),
   keeps: z.enum(['systemd', 'shell', 'helper', 'none']),
-  was: z.array(z.object({ place, rule: keptRule })),
+  was: z.array(z.object({ place, rule: storedRule })),
 })
 /** State of a server before a change of its policy. */
 const policyBefore = z.object({
@@ -90,12 +90,12 @@ const changeDocument = z.object({
 })
 
 type ChangeDocument = z.infer<typeof changeDocument>
-type KeptStart = z.infer<typeof stagedRecord>
-type KeptEnd = z.infer<typeof unknownEnd>
+type StoredStart = z.infer<typeof stagedRecord>
+type StoredEnd = z.infer<typeof unknownEnd>
 
-const startOf = (s: KeptStart): StagedChange => ({ ...s, hosts: s.hosts, undoes: s.undoes })
+const startOf = (s: StoredStart): StagedChange => ({ ...s, hosts: s.hosts, undoes: s.undoes })
 
-function unknownEndOf({ server, before, expected, touched, realtime, terms, was, ...rest }: KeptEnd): UnknownOutcome {
+function unknownEndOf({ server, before, expected, touched, realtime, terms, was, ...rest }: StoredEnd): UnknownOutcome {
   return {
     ...rest,
     plan: { server, before, expected, touched },
@@ -105,13 +105,13 @@ function unknownEndOf({ server, before, expected, touched, realtime, terms, was,
   }
 }
 
-const keptEndOf = ({ plan, found, terms, timers, endTimers, keeps, was }: UnknownOutcome): KeptEnd => ({
+const storedEndOf = ({ plan, found, terms, timers, endTimers, keeps, was }: UnknownOutcome): StoredEnd => ({
   server: plan.server,
   before: [...plan.before],
   expected: [...plan.expected],
   touched: [...plan.touched],
   realtime: [...(found.realtime ?? [])],
-  terms: terms.map(({ place: on, start }) => ({ place: on, start: start && (start as KeptStart) })),
+  terms: terms.map(({ place: on, start }) => ({ place: on, start: start && (start as StoredStart) })),
   timers: [...timers],
   endTimers: [...endTimers],
   keeps,
@@ -154,7 +154,7 @@ export function changeDocumentOf(past: PastChange, planId: string, waiting: read
     inverse,
     done: [...done],
     ...(policy && { policy: [...policy].map(([host, b]) => [host, { ...b, realtime: [...b.realtime] }]) }),
-    unknown: [...unsure.values()].map(keptEndOf),
+    unknown: [...unsure.values()].map(storedEndOf),
     spareTimers: [...spareTimers],
     pending: waiting.map(({ host, changeId, undoes, edits, why }) => ({ host, changeId, undoes, edits, why })),
   }
@@ -171,7 +171,7 @@ export const CUT_SHORT = 'the console ended while this was being sent'
 
 /** Stored form of a timer: if the server has none, the console stops the rule, but only while that console runs. */
 function timerOf(
-  { service: on, host, queue: q, name, unit, expiresMs, by }: KeptRule,
+  { service: on, host, queue: q, name, unit, expiresMs, by }: StoredRule,
   nowMs: number,
 ): RuleTimer | undefined {
   if (expiresMs === null) return undefined
@@ -205,10 +205,10 @@ export class ChangeRecord implements RuleSink {
   /** Loads stored rules that are not known here, and those that an ended process was to stop. */
   refresh(rules: OperatorRules): void {
     const now = Date.now()
-    for (const kept of this.#store.rules.of(this.#cluster)) {
-      const { service: on, host, queue: q, name, reason, createdMs, realtime } = kept
+    for (const stored of this.#store.rules.of(this.#cluster)) {
+      const { service: on, host, queue: q, name, reason, createdMs, realtime } = stored
       const at = { service: on, host, queue: q, name }
-      const timer = timerOf(kept, now)
+      const timer = timerOf(stored, now)
       const known = rules.find(at)
       const isAdopted = timer?.stop !== undefined && known?.timer === undefined
       if (known && known.createdMs >= createdMs && !isAdopted) continue
@@ -228,7 +228,7 @@ export class ChangeRecord implements RuleSink {
   }
 
   /** Changes of other processes. @param known  ids of those already shown. */
-  others(known: ReadonlySet<string>): PastChange[] {
+  otherChanges(known: ReadonlySet<string>): PastChange[] {
     return this.#read(known, () => undefined)
   }
 
@@ -247,7 +247,7 @@ export class ChangeRecord implements RuleSink {
         this.#damaged.push(id)
         // Marked as reported, and otherwise unchanged.
         try {
-          this.#store.changes.turn(id, state, DAMAGED)
+          this.#store.changes.transition(id, state, DAMAGED)
         } catch {
           // While the disk is full it is reported at every start.
         }

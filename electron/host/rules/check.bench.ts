@@ -26,7 +26,7 @@ const TYPED = [
 ]
 
 const desks = new Map<string, Promise<RuleService>>()
-function deskOf(jobs: number, rules: number): Promise<RuleService> {
+function serviceOf(jobs: number, rules: number): Promise<RuleService> {
   const name = `${jobs} ${rules}`
   const ruleService = desks.get(name) ?? largeRuleService(jobs, rules)
   desks.set(name, ruleService)
@@ -42,25 +42,25 @@ const spentMs = (): number => {
 /** @returns  total time and longest step of a check, ms of CPU time. */
 function checked(ruleService: RuleService, text: string): { whole: number; longest: number } {
   const steps = checkDraftInSteps(ruleService, ON, { form: formOfValue(text) })
-  let whole = 0
+  let totalMs = 0
   let longest = 0
   for (let isOver = false; !isOver;) {
     const from = spentMs()
     const step = steps.next()
     const ms = spentMs() - from
-    whole += ms
+    totalMs += ms
     longest = Math.max(longest, ms)
     isOver = step.done === true
     if (step.done === true && !step.value.trial) throw new Error(JSON.stringify(step.value.faults))
   }
-  return { whole, longest }
+  return { whole: totalMs, longest }
 }
 
 const sum = (ruleService: RuleService): number => TYPED.reduce((ms, text) => ms + checked(ruleService, text).whole, 0)
 
 /** Baseline: matches every job against the rules before and after, per queue and server, without any sharing. */
 async function plain(): Promise<number> {
-  const ruleService = await deskOf(JOBS, RULES)
+  const ruleService = await serviceOf(JOBS, RULES)
   const command = parseRuleCommand(TYPED[2] ?? '')
   if (!command.ok) throw new Error('no command')
   const edit = editOfCommand(command.value, 10_000)
@@ -79,7 +79,7 @@ async function plain(): Promise<number> {
 
 /** A hundred staged rules: the list with their effects, and their review. */
 async function staged(): Promise<number> {
-  const ruleService = await deskOf(JOBS, RULES)
+  const ruleService = await serviceOf(JOBS, RULES)
   ruleService.unstage(ON, null)
   for (let i = 0; i < 100; i++) {
     const put = ruleService.stage(ON, formOfValue(`start new_${i} jobid={${jobIdOf(7 * i + 3)}} rate=7`), {
@@ -107,7 +107,7 @@ export const benches: readonly (Bench | Growth)[] = [
     note: `one key, a rule that meets all of 10,000 jobs, ${CASE}; processor time${WISH}`,
     beside: 'every job bound by the rules before and after on every server by itself',
     limit: 'every job comes under the rule, so what it was under and what is left to it is worked out for each of them',
-    run: async () => checked(await deskOf(JOBS, RULES), TYPED[2] ?? '').whole,
+    run: async () => checked(await serviceOf(JOBS, RULES), TYPED[2] ?? '').whole,
     baseline: plain,
   },
   {
@@ -117,7 +117,7 @@ export const benches: readonly (Bench | Growth)[] = [
     note: `the longest time for which the host does nothing else, slowest of three rules; 10,000 jobs, ${CASE}${WISH}`,
     limit: 'a plan for one server is made in one piece, and grows with its rules',
     run: async () => {
-      const ruleService = await deskOf(JOBS, RULES)
+      const ruleService = await serviceOf(JOBS, RULES)
       return Math.max(...TYPED.map((text) => checked(ruleService, text).longest))
     },
   },
@@ -130,7 +130,7 @@ export const benches: readonly (Bench | Growth)[] = [
     sizes: [1000, 3000, JOBS],
     axis: 'size',
     runs: 5,
-    cost: async (_: unknown, jobs: number) => sum(await deskOf(jobs, RULES)),
+    cost: async (_: unknown, jobs: number) => sum(await serviceOf(jobs, RULES)),
   },
   {
     id: 'rules.check.growth-rules',
@@ -141,13 +141,13 @@ export const benches: readonly (Bench | Growth)[] = [
     sizes: [100, 300, 1000, 3000],
     axis: 'size',
     runs: 5,
-    cost: async (_: unknown, rules: number) => sum(await deskOf(1000, rules)),
+    cost: async (_: unknown, rules: number) => sum(await serviceOf(1000, rules)),
   },
   {
     id: 'rules.staged-100',
     unit: 'ms',
     must: { most: 1000 },
-    note: `the list and the review of 100 new rules, made anew; 10,000 jobs, ${CASE}; processor time${WISH}`,
+    note: `the list and the review of 100 new rules, computed again; 10,000 jobs, ${CASE}; processor time${WISH}`,
     limit:
       'each server is planned by itself, there and back, and the remarks try every job against every rule with a wildcard',
     run: staged,

@@ -14,9 +14,10 @@ import { readPastedLine } from '#core/tbf/pasted-line.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
 import { SERVICES } from '../../base/service.ts'
 import type { RuleService } from './rule-service.ts'
-import { diagnoseDraft } from './diagnosis.ts'
-import { editOfCommand, formOfValue, valueOfForm } from './draft.ts'
-import { liveJobsInSteps, rateOf } from './servers.ts'
+import { diagnoseDraft, diagnoseRenewal } from './diagnosis.ts'
+import { editOfCommand, formOfValue, renewalOfForm, valueOfForm } from './draft.ts'
+import { liveJobsInSteps, meanRateOf } from './servers.ts'
+import { isRenewal } from './staged-changes.ts'
 import { groupsInSteps } from './trial-inputs.ts'
 
 /** Most jobs named in a trial. */
@@ -42,7 +43,7 @@ export const toTrial = (r: TrialResult, atMs: number | null): Trial => ({
       before: j.before.join(', '),
       change: j.change ?? null,
     })),
-  jobCount: r.sure,
+  jobCount: r.sure + r.may,
   mayCount: r.may,
   otherCount: r.others,
   classes: r.classes,
@@ -97,6 +98,7 @@ function ceilingOf(
   if (rate === undefined || !first) return []
   const [only] = trial.jobs
   const job = trial.jobCount === 1 && trial.mayCount === 0 ? only?.jobId : undefined
+  const known = job === undefined ? undefined : ruleService.monitor.jobs.find(job)
   const queues = edit.queue === 'both' && first.hp ? 2 : 1
   const fields = typeOn(first, edit.queue === 'hp' ? 'hp' : 'reg')?.fields ?? []
   // Servers with different CPT counts are summed.
@@ -107,7 +109,7 @@ function ceilingOf(
     servers: isAlike ? servers.length : 1,
     queues,
     fields,
-    ...(job === undefined ? {} : { now: rateOf(ruleService.monitor, service, job) }),
+    ...(known === undefined ? {} : { now: meanRateOf(ruleService.monitor, service, known) }),
     ...(job === undefined || service !== 'ost_io' ? {} : { rpcSize: rpcSizeOf(ruleService, job) }),
     server: service === 'ost_io' ? 'OSS' : 'MDS',
   })
@@ -131,7 +133,7 @@ function otherService(service: ServiceName, named: string | undefined): string[]
   return [`the line is for ${named}; here it is applied to ${service}`]
 }
 
-type Draft = { readonly text: string } | { readonly form: RuleForm }
+type Draft = { readonly text: string } | { readonly form: RuleForm; readonly renews?: boolean | undefined }
 
 /** Checks a draft against the newest sample. Nothing is kept or sent. */
 export const checkDraft = (ruleService: RuleService, service: ServiceName, draft: Draft): RuleCheck =>
@@ -147,9 +149,13 @@ export function* checkDraftInSteps(ruleService: RuleService, service: ServiceNam
   const isRule = pasted?.fault === undefined && pasted?.parameter === 'nrs_tbf_rule'
   const text = 'text' in draft ? (isRule ? pasted.value : draft.text) : valueOfForm(draft.form)
   const form = 'text' in draft ? formOfValue(text) : draft.form
-  const others = ruleService.othersThan(service, form)
-  const { command, faults, warnings } = diagnoseDraft(servers, others, text)
-  const edit = command && editOfCommand(command, LUSTRE_DEFAULTS.rate)
+  const otherStaged = ruleService.otherChanges(service, form)
+  const renewal = 'form' in draft ? renewalOfForm(form, draft.renews) : undefined
+  const { command, faults, warnings } = renewal
+    ? { command: undefined, faults: diagnoseRenewal(servers, otherStaged, renewal), warnings: [] }
+    : diagnoseDraft(servers, otherStaged, text)
+  const sent = command && editOfCommand(command, LUSTRE_DEFAULTS.rate)
+  const edit = sent ?? (faults.length === 0 ? renewal : undefined)
   const start = edit?.verb === 'start' ? edit : startOf(form)
   const lints: Lint[] = [
     ...warnings.map((w): Lint => ({ code: 'ODD', level: 'watch', rule: form.name, text: w.why })),
@@ -157,7 +163,7 @@ export function* checkDraftInSteps(ruleService: RuleService, service: ServiceNam
     ...(start ? lintDraft(start, { servers, service }) : []).filter((l) => l.level !== 'bad').map(toLint),
   ]
   yield
-  const edits = edit ? [...others.map((o) => o.edit), edit] : []
+  const edits = edit ? [...otherStaged.filter((o) => !isRenewal(o)).map((o) => o.edit), ...(sent ? [sent] : [])] : []
   let result: TrialResult | undefined
   if (edit && edit.verb !== 'stop') {
     const groups = yield* groupsInSteps(service, servers, edits)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { lockCommits } from '../../enforce/commit-lock.ts'
 import { thisProcess } from '../../enforce/store-leases.ts'
 import { EnforcementStore } from '../../enforce/store.ts'
-import { commit, ends, ruleService, stage, standing } from '../../../tests/node/rule-service.ts'
+import { commit, ends, ruleService, stage, activeRules } from '../../../tests/node/rule-service.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 const PLAN = 'commit of small'
@@ -18,8 +18,8 @@ describe('a commit of the console', () => {
     const state = `busy ${thisProcess().machine} ${process.ppid}  ${Date.now()}`
     store.plans.keep({ id: PLAN, cluster: '', atMs: 0, state, document: null })
     expect(ends(await commit(service))).toEqual(['BUSY'])
-    expect([standing(c), store.rules.of('small')]).toEqual([['default * 10000'], []])
-    store.plans.turn(PLAN, state, 'free')
+    expect([activeRules(c), store.rules.of('small')]).toEqual([['default * 10000'], []])
+    store.plans.transition(PLAN, state, 'free')
     expect(ends(await commit(service))).toEqual(['oss01 done', 'oss02 done'])
     expect(store.plans.find(PLAN)?.state).toBe('free')
     expect(lockCommits(store, 'small').ok).toBe(true)
@@ -50,10 +50,10 @@ describe('a commit of the console', () => {
     const ended = await commit(service)
     expect(ends(ended)).toContain('oss02 not sent')
     expect(JSON.stringify(ended)).toContain('process 77 on another.machine took it')
-    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+    expect(activeRules(c, 'oss02')).toEqual(['default * 10000'])
   })
 
-  it('that is being sent when the service is closed is cancelled, and waited for', async () => {
+  it('that is being sent when the service is closed is canceled, and waited for', async () => {
     let release = (): void => undefined
     const held = new Promise<void>((resolve) => (release = resolve))
     let isHeld = false

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import type { StagedFrame } from '#core/api/rule-edits.ts'
+import type { NodeConnection } from '../../base/connection.ts'
 import { demo, emulatedCluster, twoJobs } from '../../../tests/node/emulated-cluster.ts'
 import {
   asOtherUser,
@@ -12,9 +14,10 @@ import {
   RULES,
   ruleService,
   stage,
-  standing,
+  activeRules,
   type Around,
 } from '../../../tests/node/rule-service.ts'
+import { stagedFrame } from '../views/rules/staged.ts'
 import { RuleService } from './rule-service.ts'
 import { formOfValue } from './draft.ts'
 import { edited, printed } from '#tests/kits/electron/answers.ts'
@@ -51,7 +54,7 @@ describe('the end of a commit', () => {
     const { c, service: d } = await ruleService({ around: hiding(READ_BACK, /^cap .*\n/gm) })
     stage(d, CAP)
     expect(ends(await commit(d))).toEqual(['oss01 rolled back', 'oss02 not sent'])
-    expect(standing(c)).toEqual(['default * 10000'])
+    expect(activeRules(c)).toEqual(['default * 10000'])
   })
 
   it('is unknown when the rules cannot be read back, and the timer stays', async () => {
@@ -103,7 +106,7 @@ describe('the end of a commit', () => {
     // Reason, command for oss01, and outcome.
     left = 3
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 not sent'])
-    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+    expect(activeRules(c, 'oss02')).toEqual(['default * 10000'])
     left = Infinity
     expect(d.undo(d.changesOf('ost_io')[0]?.id ?? '')).toMatchObject({ ok: true })
   })
@@ -119,7 +122,7 @@ describe('the end of a commit', () => {
     )
     stage(d, CAP)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 not sent'])
-    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+    expect(activeRules(c, 'oss02')).toEqual(['default * 10000'])
   })
 
   it('is a roll-back that only removes when everything was stopped meanwhile, by whichever process', async () => {
@@ -165,6 +168,33 @@ describe('a commit', () => {
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
     expect(second).toEqual(['BUSY'])
     expect(d.staged.of('ost_io').map((s) => s.edit.name)).toEqual(['late'])
+  })
+
+  it('shows the staged changes as they were reviewed while it is sent, not errors of servers that have part of it', async () => {
+    let during: StagedFrame | undefined
+    const look = (node: NodeConnection): NodeConnection => ({
+      ...node,
+      exec: async (command) => {
+        if (node.host === 'oss02' && /start cap/.test(command)) {
+          // By now the reading of the first server shows the rule.
+          await c.run(c.source.emulator.seconds + 2)
+          // Later than any cached plan.
+          const laterMs = performance.now() + 60_000
+          const clock = vi.spyOn(performance, 'now').mockReturnValue(laterMs)
+          during = stagedFrame(d, { service: 'ost_io' }, 1)
+          clock.mockRestore()
+        }
+        return node.exec(command)
+      },
+    })
+    const { c, service: d } = await ruleService({ around: look })
+    stage(d, CAP)
+    const before = stagedFrame(d, { service: 'ost_io' }, 1)
+    expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
+    expect(c.rules('oss01')).toContain('cap')
+    expect(during?.state.phase).toBe('committing')
+    expect([during?.lints, during?.review, during?.items]).toEqual([before.lints, before.review, before.items])
+    expect(during?.review?.refused).toBeNull()
   })
 
   it('goes through at every review while a controller writes its rules ten times a second', async () => {
@@ -222,7 +252,7 @@ describe('a draft', () => {
     expect(() => stage(d, 'hp change cap rate=5')).toThrow(/no rule is called cap/)
     stage(d, `hp ${CAP}`)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
-    expect(standing(c, 'oss01', 'hp')).toEqual(standing(c, 'oss01', 'reg'))
+    expect(activeRules(c, 'oss01', 'hp')).toEqual(activeRules(c, 'oss01', 'reg'))
   })
 
   it('of text that a shell would read reaches the server as it is', async () => {
@@ -245,7 +275,7 @@ describe('a draft', () => {
     ]
     items.forEach((item, i) => stage(d, `start r${i} jobid={${item}} rate=5`))
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
-    items.forEach((item, i) => expect(standing(c)).toContain(`r${i} jobid={${item}} 5`))
+    items.forEach((item, i) => expect(activeRules(c)).toContain(`r${i} jobid={${item}} 5`))
   })
 })
 
@@ -255,11 +285,11 @@ describe('a roll-back', () => {
     asOtherUser(c, 'oss01', 'start was jobid={7.*} rate=7')
     asOtherUser(c, 'oss02', 'start was jobid={7.*} rate=7')
     await c.run(4)
-    const list = standing(c)
+    const list = activeRules(c)
     stage(d, 'change was rate=3')
     stage(d, 'start one jobid={1.*} rate=9', 60)
     expect(ends(await commit(d))).toEqual(['oss01 rolled back', 'oss02 not sent'])
-    expect(standing(c)).toEqual(list)
+    expect(activeRules(c)).toEqual(list)
     expect(c.source.emulator.node('oss01')?.timers.size).toBe(0)
   })
 })

@@ -50,7 +50,7 @@ export class Commit {
     this.#changed()
   }
 
-  /** @param ends  of the servers; empty if the commit was refused. */
+  /** @param ends  outcome per server; empty if the commit was refused. */
   end(ends: readonly NodeEnd[]): void {
     this.#isOver = true
     this.#ends = ends

@@ -3,7 +3,7 @@ import type { RuleFault as Fault } from '#core/api/rule-edits.ts'
 import { isControllerRule, isHelperRule } from '#core/controllers/registry.ts'
 import { controlCharacter, queuesOf } from '#core/control/edit-check.ts'
 import type { QueueChoice } from '#core/control/rule-edit.ts'
-import type { ServerRules } from '#core/control/server-rules.ts'
+import { DEFAULT_RULE, type ServerRules } from '#core/control/server-rules.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
 import { diagnoseRule } from '#core/tbf/diagnose-rule.ts'
 import type { RuleCommand } from '#core/tbf/rule-command.ts'
@@ -22,7 +22,7 @@ const toFault = (f: RuleFault): Fault => ({
   at: f.at,
   length: f.length,
   message: f.why,
-  errno: f.ours ? null : f.errno,
+  errno: f.isMishandled ? null : f.errno,
   field: f.part ?? 'verb',
 })
 
@@ -58,7 +58,7 @@ function namesAfter(server: ServerRules, staged: readonly StagedChange[], queue:
   return [...names]
 }
 
-const ofOurs = (value: string, name: string, field: Fault['field'], message: string): Fault => ({
+const sluiceFault = (value: string, name: string, field: Fault['field'], message: string): Fault => ({
   at: Math.max(0, value.lastIndexOf(name)),
   length: name.length,
   message,
@@ -67,9 +67,9 @@ const ofOurs = (value: string, name: string, field: Fault['field'], message: str
 })
 
 /** Names reserved for controllers, and ranks next to rules that controllers start and stop. */
-function ownFault(value: string, c: RuleCommand): Fault | undefined {
+function commandFault(value: string, c: RuleCommand): Fault | undefined {
   if (c.verb === 'start' && (isControllerRule(c.name) || isHelperRule(c.name))) {
-    return ofOurs(value, c.name, 'name', 'names of this form belong to controllers, which remove such rules')
+    return sluiceFault(value, c.name, 'name', 'names of this form belong to controllers, which remove such rules')
   }
   const control = c.verb === 'start' ? controlCharacter(c.conditions) : -1
   if (c.verb === 'start' && control >= 0) {
@@ -78,7 +78,19 @@ function ownFault(value: string, c: RuleCommand): Fault | undefined {
   }
   const rank = c.verb === 'stop' ? undefined : c.rank
   if (rank === undefined || !isControllerRule(rank)) return undefined
-  return ofOurs(value, rank, 'rank', 'a controller starts and stops this rule; name one that stays')
+  return sluiceFault(value, rank, 'rank', 'a controller starts and stops this rule; name one that stays')
+}
+
+/** Faults of a draft that only replaces the expiry of a rule: the rule must exist on a server, or be staged. */
+export function diagnoseRenewal(
+  servers: readonly ServerRules[],
+  staged: readonly StagedChange[],
+  edit: { readonly name: string; readonly queue: QueueChoice },
+): readonly Fault[] {
+  const isThere = servers.some((s) => queuesOf(edit, s.hp).some((q) => namesAfter(s, staged, q).includes(edit.name)))
+  if (isThere && edit.name !== DEFAULT_RULE) return []
+  const message = isThere ? 'default cannot expire' : `${edit.name === '' ? 'the rule' : edit.name} does not exist`
+  return [{ at: 0, length: 0, message, errno: isThere ? null : 'ENOENT', field: 'name' }]
 }
 
 /**
@@ -117,6 +129,6 @@ export function diagnoseDraft(
   // Without a server only the form of the command can be checked.
   first ??= diagnoseRule(value, { type: '' })
   if (first.fault) return { command: undefined, faults: [toFault(first.fault)], warnings: first.warnings }
-  const own = first.command && ownFault(value, first.command)
-  return { command: own ? undefined : first.command, faults: own ? [own] : [], warnings: first.warnings }
+  const fault = first.command && commandFault(value, first.command)
+  return { command: fault ? undefined : first.command, faults: fault ? [fault] : [], warnings: first.warnings }
 }

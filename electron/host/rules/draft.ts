@@ -13,12 +13,12 @@ export function valueOfForm(f: RuleForm): string {
   return `${selector}start ${f.name} ${f.conditions}${rate}${rank}${f.realtime ? ' realtime=1' : ''}`
 }
 
-const WORDS = /^(?:(reg|hp) )?\s*(start|change|stop)\b ?/
+const COMMAND = /^(?:(reg|hp) )?\s*(start|change|stop)\b ?/
 const pairOf = (text: string, key: string): string => new RegExp(`(?:^| )${key}=(\\S*)`).exec(text)?.[1] ?? ''
 
 /** Parses a form from a value, part by part; missing parts are empty, so that a half-typed rule keeps the rest. */
 export function formOfValue(value: string): RuleForm {
-  const head = WORDS.exec(value)
+  const head = COMMAND.exec(value)
   const queue = (head?.[1] ?? 'both') as QueueChoice
   const verb = (head?.[2] ?? 'start') as RuleForm['verb']
   const rest = value.slice(head?.[0].length ?? 0)
@@ -54,6 +54,12 @@ export function editOfCommand(c: RuleCommand, defaultRate: number): RuleEdit {
     rank: c.rank,
     realtime: c.realtime,
   }
+}
+
+/** Edit of a form that only replaces the expiry of a rule; undefined for any other form. */
+export function renewalOfForm(f: RuleForm, renews: boolean | undefined): RuleEdit | undefined {
+  const isOnly = renews === true && f.verb === 'change' && f.rate === '' && f.rank === ''
+  return isOnly ? { verb: 'change', name: f.name, queue: f.queue } : undefined
 }
 
 /** Form of an edit. */

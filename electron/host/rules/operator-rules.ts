@@ -25,12 +25,20 @@ export interface RulePlace {
   readonly name: string
 }
 
-/** Time after a commit by which a reading must show the rule. */
-const SETTLES_MS = 2_000
-/** systemd fires timers up to a minute late. */
-const LATE_MS = 90_000
+/** A rule that a timer will stop, or has stopped. */
+interface TimedRule {
+  readonly place: RulePlace
+  readonly rule: OperatorRule
+  readonly timer: RuleTimer
+}
 
-const keyOf = (p: RulePlace): string => [p.service, p.host, p.queue, p.name].join('\u0000')
+/** Time after a commit by which a reading must show the rule. */
+export const SETTLES_MS = 2_000
+/** systemd fires timers up to a minute late. */
+export const LATE_MS = 90_000
+
+/** Key of a rule on one server. */
+export const rulePlaceKey = (p: RulePlace): string => [p.service, p.host, p.queue, p.name].join('\u0000')
 
 /** Persistent store of rules. */
 export interface RuleSink {
@@ -48,20 +56,20 @@ export class OperatorRules {
 
   /** Adds a rule that is stored already. */
   take(place: RulePlace, rule: OperatorRule): void {
-    this.#rules.set(keyOf(place), { place, rule })
+    this.#rules.set(rulePlaceKey(place), { place, rule })
   }
 
   find(place: RulePlace): OperatorRule | undefined {
-    return this.#rules.get(keyOf(place))?.rule
+    return this.#rules.get(rulePlaceKey(place))?.rule
   }
 
   keep(place: RulePlace, rule: OperatorRule): void {
-    this.#rules.set(keyOf(place), { place, rule })
+    this.#rules.set(rulePlaceKey(place), { place, rule })
     this.#sinkDoes((sink) => sink.keepRule(place, rule))
   }
 
   forget(place: RulePlace): void {
-    this.#rules.delete(keyOf(place))
+    this.#rules.delete(rulePlaceKey(place))
     this.#sinkDoes((sink) => sink.forgetRule(place))
   }
 
@@ -91,32 +99,49 @@ export class OperatorRules {
     )
   }
 
+  /** Rules that a timer will stop, soonest first. */
+  expiring(nowMs: number): TimedRule[] {
+    return this.timed
+      .filter(({ timer }) => timer.expiresMs > nowMs)
+      .sort((a, b) => a.timer.expiresMs - b.timer.expiresMs)
+  }
+
   /**
    * Next rule to be stopped by a timer, the number of servers where it is, and the number of running timers; undefined
    * without one.
    */
-  nextStop(
-    nowMs: number,
-  ): { name: string; createdMs: number; expiresMs: number; servers: number; running: number } | undefined {
-    const timed = [...this.#rules.values()].flatMap(({ place, rule: { createdMs, timer } }) =>
-      timer && timer.expiresMs > nowMs
-        ? [{ name: place.name, host: place.host, createdMs, expiresMs: timer.expiresMs, unit: timer.unit }]
-        : [],
-    )
-    const first = timed.reduce<(typeof timed)[number] | undefined>(
-      (soonest, t) => (soonest && soonest.expiresMs <= t.expiresMs ? soonest : t),
-      undefined,
-    )
+  nextStop(nowMs: number):
+    | {
+        service: ServiceName
+        name: string
+        createdMs: number
+        expiresMs: number
+        servers: number
+        running: number
+      }
+    | undefined {
+    const timed = this.expiring(nowMs)
+    const [first] = timed
     if (!first) return undefined
-    const { name, createdMs, expiresMs } = first
+    const { name } = first.place
     return {
+      service: first.place.service,
       name,
-      createdMs,
-      expiresMs,
-      servers: new Set(timed.filter((t) => t.name === name).map((t) => t.host)).size,
+      createdMs: first.rule.createdMs,
+      expiresMs: first.timer.expiresMs,
+      servers: new Set(
+        timed.filter((t) => t.place.name === name && t.place.service === first.place.service).map((t) => t.place.host),
+      ).size,
       // One timer may end the rules of both queues.
-      running: new Set(timed.map((t) => `${t.host} ${t.unit}`)).size,
+      running: new Set(timed.map((t) => `${t.place.host} ${t.timer.unit}`)).size,
     }
+  }
+
+  /** All rules under a timer. */
+  get timed(): TimedRule[] {
+    return [...this.#rules.values()].flatMap(({ place, rule }) =>
+      rule.timer === undefined ? [] : [{ place, rule, timer: rule.timer }],
+    )
   }
 
   /** Timers of rules on a server. */

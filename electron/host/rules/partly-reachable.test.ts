@@ -10,7 +10,7 @@ import {
   ruleService,
   send,
   stage,
-  standing,
+  activeRules,
   type Around,
 } from '../../../tests/node/rule-service.ts'
 import { stagedFrame } from '../views/rules/staged.ts'
@@ -68,12 +68,12 @@ describe('undoing with a server that does not answer', () => {
     undo(d)
     expect(review(d)).toMatchObject({ pending: ['oss02'], refused: null })
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 pending'])
-    expect(standing(c)).toEqual(['default * 10000'])
-    expect(standing(c, 'oss02')[0]).toBe('cap jobid={1.hog.u1} 20')
+    expect(activeRules(c)).toEqual(['default * 10000'])
+    expect(activeRules(c, 'oss02')[0]).toBe('cap jobid={1.hog.u1} 20')
     expect(changes(d)[1]).toMatchObject({ undone: false, pending: [{ host: 'oss02' }] })
     line.isCut = false
     await c.run(8)
-    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+    expect(activeRules(c, 'oss02')).toEqual(['default * 10000'])
     expect(c.source.emulator.node('oss02')?.timers.size).toBe(0)
     expect(changes(d)[0]?.nodes.map((n) => n.state)).toEqual(['done', 'done'])
     expect(changes(d)[1]).toMatchObject({ undone: true, pending: [] })
@@ -93,11 +93,11 @@ describe('undoing with a server that does not answer', () => {
     isLocked = true
     line.isCut = false
     await c.run(8)
-    expect(standing(c, 'oss02')[0]).toBe('cap jobid={1.hog.u1} 20')
+    expect(activeRules(c, 'oss02')[0]).toBe('cap jobid={1.hog.u1} 20')
     expect(changes(d)[1]?.pending).toEqual([{ host: 'oss02', why: 'it answers again; it is locked' }])
     isLocked = false
     await c.run(10)
-    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+    expect(activeRules(c, 'oss02')).toEqual(['default * 10000'])
   })
 
   it('is not sent by itself after everything was stopped', async () => {
@@ -151,16 +151,16 @@ describe('a server whose end is not known', () => {
     await c.run(8)
     expect(changes(d)[0]?.nodes).toMatchObject([
       { state: 'done' },
-      { state: 'done', detail: /answers again: read back equal/ },
+      { state: 'done', detail: /answers again: verified by read-back/ },
     ])
     undo(d)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
-    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+    expect(activeRules(c, 'oss02')).toEqual(['default * 10000'])
   })
 })
 
-describe('the undo list', () => {
-  it('outlives the console, with the rules of ours, and what still waits', async () => {
+describe('the change history', () => {
+  it('outlives the console, with the Sluice rules and the pending changes', async () => {
     const store = memoryStore()
     const { line, around } = cutOff('oss02')
     const { c, service: d } = await ruleService({ around }, undefined, { store })
@@ -180,7 +180,7 @@ describe('the undo list', () => {
     ])
     line.isCut = false
     await c.run(8)
-    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+    expect(activeRules(c, 'oss02')).toEqual(['default * 10000'])
     expect(store.rules.of('small')).toEqual([])
   })
 
@@ -209,7 +209,7 @@ describe('the undo list', () => {
     stage(d, CAP, 600)
     expect(ends(await commit(d))).toEqual(['oss01 rolled back', 'oss02 not sent'])
     expect(store.rules.of('small')).toEqual([])
-    expect(standing(c)).toEqual(['default * 10000'])
+    expect(activeRules(c)).toEqual(['default * 10000'])
   })
 })
 
@@ -220,7 +220,7 @@ describe('a server that keeps no timers', () => {
     const item = d.staged.of('ost_io').find((s) => s.id === id)
     if (item) d.stage('ost_io', item.form, { expiresS: 30, reason: '', laptopBound }, id)
   }
-  it('gets no rule unless somebody accepts that it is bound to the console', async () => {
+  it('gets no rule unless the operator accepts that it is bound to the console', async () => {
     const { c, service: d } = await ruleService({ around: noTimers })
     bound(d, false)
     expect(review(d)?.refused?.code).toBe('NO_TIMER')
@@ -234,16 +234,16 @@ describe('a server that keeps no timers', () => {
       bound(d, true)
       expect(review(d)?.timers).toBe('laptop')
       expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
-      expect(standing(c)[0]).toBe('cap jobid={1.hog.u1} 20')
+      expect(activeRules(c)[0]).toBe('cap jobid={1.hog.u1} 20')
       c.monitor.setMode('observe')
       await c.run(20)
-      expect(standing(c)[0]).toBe('cap jobid={1.hog.u1} 20')
+      expect(activeRules(c)[0]).toBe('cap jobid={1.hog.u1} 20')
       if (how === 'time') {
         await c.run(40)
         // Automatic writes are not awaited by a sample.
-        for (const h of ['oss01', 'oss02']) await expect.poll(() => standing(c, h)).toEqual(['default * 10000'])
+        for (const h of ['oss01', 'oss02']) await expect.poll(() => activeRules(c, h)).toEqual(['default * 10000'])
       } else await d.close()
-      for (const h of ['oss01', 'oss02']) expect(standing(c, h)).toEqual(['default * 10000'])
+      for (const h of ['oss01', 'oss02']) expect(activeRules(c, h)).toEqual(['default * 10000'])
     }
   })
 })
@@ -258,7 +258,7 @@ describe('what is different since the review', () => {
     asOtherUser(c, 'oss02', 'change night rate=50')
     const done = await d.commit('ost_io', r?.planId ?? '', r?.typed ?? '')
     expect(done).toMatchObject({ ok: false, error: { code: 'PLAN_CHANGED', why: /^oss02: night has rate 50, not 77/ } })
-    expect(standing(c)).toEqual(['night jobid={9.*} 77', 'default * 10000'])
+    expect(activeRules(c)).toEqual(['night jobid={9.*} 77', 'default * 10000'])
     await c.run(7)
     expect(stagedFrame(d, { service: 'ost_io', reviewed: r?.planId }, 1).since[0]).toMatch(/^oss02: night has rate 50/)
   })

@@ -8,6 +8,7 @@ import { inverseOf } from '../../enforce/server-change.ts'
 import type { PlannedChange, RulePlan } from './rule-plan.ts'
 import type { OperatorRule, OperatorRules, RulePlace } from './operator-rules.ts'
 import { policyBefore, type PolicyBefore, type PlannedPolicy } from './policy-plans.ts'
+import { isRenewal } from './staged-changes.ts'
 import { wayBack, type RuleUndo } from './undo.ts'
 
 /** Change sent to a server with an unknown outcome: enough to determine it from the server's rules, and to store it. */
@@ -29,15 +30,15 @@ export interface PastChange {
   /** Literal rollback commands of the first server. */
   readonly inverse: readonly string[]
   readonly expiresMs: number | null
-  /** By server on which it was applied. */
+  /** Undo by server on which it was applied. */
   readonly done: Map<string, RuleUndo>
-  /** By server with an unknown outcome: a later reading may resolve it. */
+  /** Unknown outcomes by server; a later reading may resolve them. */
   readonly unsure: Map<string, UnknownOutcome>
-  /** By server: timers left over by the change with nothing to stop. */
+  /** Timers by server that the change left over with nothing to stop. */
   readonly spareTimers: Map<string, readonly string[]>
   /** Staged changes that it contained. */
   readonly stagedIds: readonly string[]
-  /** For a change of policy: state before, by server on which it was or may have been applied. */
+  /** State before a change of policy, by server on which it was or may have been applied. */
   readonly policy?: ReadonlyMap<string, PolicyBefore> | undefined
   /** True once its undo was committed. */
   undone: boolean
@@ -59,7 +60,7 @@ export function endOfChange(nodes: readonly NodeEnd[]): ChangeEnd {
 
 /** Title and reason of a plan. */
 export const whyOf = ({ staged }: RulePlan): Pick<PastChange, 'title' | 'reason'> => ({
-  title: [...new Set(staged.map(({ edit }) => `${edit.verb} ${edit.name}`))].join(', '),
+  title: [...new Set(staged.map((s) => `${isRenewal(s) ? 'new expiry of' : s.edit.verb} ${s.edit.name}`))].join(', '),
   reason: [...new Set(staged.map((s) => s.terms.reason).filter((r) => r !== ''))].join('; '),
 })
 

@@ -16,7 +16,7 @@ import type { Commit } from './commit.ts'
 import type { ServerFacts } from './rule-plan.ts'
 import type { Sending } from './sending.ts'
 import type { StagedChanges } from './staged-changes.ts'
-import { SampleGuard } from './guard-watch.ts'
+import { SampledCanaryWatch } from './canary-watch.ts'
 import { policyPast, type PastChange } from './past-change.ts'
 import {
   isMeantFor,
@@ -59,7 +59,7 @@ export class PolicyChanges {
   stage(service: ServiceName, to: PolicyChoice, reason: string, more: PolicyScope = {}): Result<string> {
     const { monitor } = this.#sending
     if (this.#rules.of(service).length > 0) {
-      const next = 'Commit or revert them.'
+      const next = 'Commit or discard them.'
       return fail(failure('OTHERS_STAGED', 'The policy was not staged', 'rule changes are staged', next))
     }
     const staged = newPolicy({ service, to, queue: 'both', reason, stagedMs: monitor.nowMs(), ...more })
@@ -81,12 +81,12 @@ export class PolicyChanges {
       return { ...s, policies: monitor.serviceReading(s.server, service)?.policies ?? [] }
     })
     const factsOf = (host: string): ServerFacts => this.#sending.facts(host)
-    return planPolicies(staged, servers, { factsOf, own: this.#sending.rules, nowMs: monitor.nowMs() })
+    return planPolicies(staged, servers, { factsOf, operatorRules: this.#sending.rules, nowMs: monitor.nowMs() })
   }
 
   /** Reason why it cannot be committed now. */
   refusal(service: ServiceName, plan: PlannedPolicy): Failure | undefined {
-    return this.#sending.guard() ?? this.#sending.busy() ?? this.planRefusal(service, plan)
+    return this.#sending.writeRefusal() ?? this.#sending.busy() ?? this.planRefusal(service, plan)
   }
 
   /** Reason why the plan itself cannot be carried out, regardless of write permission. */
@@ -107,12 +107,12 @@ export class PolicyChanges {
     const { monitor } = this.#sending
     const { service, planId } = commit
     const { now, factsOf } = await this.#sending.readNow(service, 'may be hidden')
-    const plan = planPolicies(staged, now, { factsOf, own: this.#sending.rules, nowMs: monitor.nowMs() })
+    const plan = planPolicies(staged, now, { factsOf, operatorRules: this.#sending.rules, nowMs: monitor.nowMs() })
     if (plan.planId !== planId) {
       const why = 'the servers, their policies or their rules changed since the review'
       return fail(failure('PLAN_CHANGED', 'The policy was not changed', why, 'Review again.'))
     }
-    const late = policyRefusal(plan, []) ?? this.#sending.guard()
+    const late = policyRefusal(plan, []) ?? this.#sending.writeRefusal()
     if (late) return fail(late)
     const atMs = monitor.nowMs()
     const id = randomBytes(4).toString('hex')
@@ -124,8 +124,8 @@ export class PolicyChanges {
     const cutShort = work.map((s): NodeEnd => ({ host: s.plan.server, state: 'unknown', detail: CUT_SHORT }))
     begin(policyPast(service, plan, this.#sending.rules, { ...head, nodes: cutShort }))
     const tasks = work.map((s) => policyTask(SERVICES[service], s))
-    const guard = (host: string): SampleGuard => new SampleGuard(monitor, service, everyJob(host))
-    const nodes = await commitTasks(tasks, { ...this.#sending.commitParts(commit, canaryS), guard })
+    const canaryWatch = (host: string): SampledCanaryWatch => new SampledCanaryWatch(monitor, service, everyJob(host))
+    const nodes = await commitTasks(tasks, { ...this.#sending.commitParts(commit, canaryS), canaryWatch })
     this.#log.add(policyPast(service, plan, this.#sending.rules, { ...head, nodes }))
     const isDone = nodes.every((n) => n.state === 'done')
     if (isDone && this.#staged.get(service) === staged) this.#staged.delete(service)
@@ -148,14 +148,14 @@ export class PolicyChanges {
     const was = first?.policies[0]?.policy
     if (!was) {
       const why = 'it was not done on any server'
-      return fail(failure('NOTHING_DONE', 'The change cannot be undone', why, 'There is nothing to do.'))
+      return fail(failure('NOTHING_DONE', 'The change cannot be reverted', why, 'There is nothing to do.'))
     }
-    const staged = this.stage(service, was, `undo of ${title}`, { back, undoes: id })
+    const staged = this.stage(service, was, `revert of ${title}`, { back, undoes: id })
     return staged.ok ? ok(undefined) : staged
   }
 }
 
 /** Change that affects every job of a server, for the watch of the first server. */
-const everyJob = (server: string): ConstructorParameters<typeof SampleGuard>[2] => ({
+const everyJob = (server: string): ConstructorParameters<typeof SampledCanaryWatch>[2] => ({
   plan: { server, commands: [], touched: [DEFAULT_RULE], before: [], expected: [] },
 })

@@ -45,7 +45,7 @@ export interface StagedPolicy {
   readonly hosts?: readonly string[] | undefined
   readonly reason: string
   readonly stagedMs: number
-  /** For an undo: the state before, by server, which replaces `to`. */
+  /** State before the change that an undo reverts, by server; it replaces `to`. */
   readonly back?: ReadonlyMap<string, PolicyBefore> | undefined
   /** Committed change that it undoes. */
   readonly undoes?: string | undefined
@@ -78,7 +78,7 @@ export const newPolicy = (staged: Omit<StagedPolicy, 'id'>): StagedPolicy => ({
 /** Inputs of a plan besides the servers. */
 export interface PolicyFacts {
   readonly factsOf: (host: string) => ServerFacts
-  readonly own: OperatorRules
+  readonly operatorRules: OperatorRules
   readonly nowMs: number
 }
 
@@ -87,7 +87,7 @@ interface Planned {
   readonly restored: readonly RuleLine[]
 }
 
-function planServer(staged: StagedPolicy, found: PolicyRead, { own, nowMs }: PolicyFacts): Planned {
+function planServer(staged: StagedPolicy, found: PolicyRead, { operatorRules, nowMs }: PolicyFacts): Planned {
   const { back, to, queue, service } = staged
   if (!back) return { plan: planPolicy(found, found.policies, to, queue), restored: [] }
   const host = found.server
@@ -98,15 +98,15 @@ function planServer(staged: StagedPolicy, found: PolicyRead, { own, nowMs }: Pol
   const endsMs = nowMs + waitOf(plan) + LEAST_MS
   const isTimed = (r: RuleLine): boolean => before?.timed.some((t) => t.queue === r.queue && t.name === r.name) === true
   const isEnding = (r: RuleLine): boolean => {
-    const timer = own.find({ service, host, queue: r.queue, name: r.name })?.timer
+    const timer = operatorRules.find({ service, host, queue: r.queue, name: r.name })?.timer
     return isTimed(r) && !(timer && timer.expiresMs > endsMs)
   }
   // Rules of controllers are restored by their controller.
-  const kept = (before?.rules ?? []).filter(
+  const preserved = (before?.rules ?? []).filter(
     (r) => queues.includes(r.queue) && !isControllerRule(r.name) && !isHelperRule(r.name),
   )
-  const restored = kept.filter((r) => !isEnding(r))
-  const over = [...new Set(kept.filter(isEnding).map((r) => r.name))]
+  const restored = preserved.filter((r) => !isEnding(r))
+  const over = [...new Set(preserved.filter(isEnding).map((r) => r.name))]
   const argOf = (q: Queue): string | undefined =>
     onTbf.find((w) => w.queue === q)?.policy.arg ?? (plan.queues.includes(q) ? undefined : found.tbf[q])
   const after = { ...found, tbf: { reg: argOf('reg'), hp: argOf('hp') }, realtime: before?.realtime }
@@ -143,12 +143,16 @@ export function planPolicies(staged: StagedPolicy, servers: readonly PolicyRead[
 }
 
 /** State needed to restore a server, stored before its policy is changed. */
-export function policyBefore(service: ServiceName, { plan, found }: PolicyServer, own: OperatorRules): PolicyBefore {
-  const left = plan.was.filter((w) => w.policy.name === 'tbf').map((w) => w.queue)
+export function policyBefore(
+  service: ServiceName,
+  { plan, found }: PolicyServer,
+  operatorRules: OperatorRules,
+): PolicyBefore {
+  const tbfQueues = plan.was.filter((w) => w.policy.name === 'tbf').map((w) => w.queue)
   const written = writtenRules(found)
-  const rules = left.flatMap((q) => headOf(written, q, cptsOf(written, q)[0] ?? 0))
+  const rules = tbfQueues.flatMap((q) => headOf(written, q, cptsOf(written, q)[0] ?? 0))
   const timed = rules
-    .filter(({ queue, name }) => own.find({ service, host: found.server, queue, name })?.timer !== undefined)
+    .filter(({ queue, name }) => operatorRules.find({ service, host: found.server, queue, name })?.timer !== undefined)
     .map(({ queue, name }) => ({ queue, name }))
   return { policies: plan.was, rules, realtime: found.realtime ?? new Map<string, boolean>(), timed }
 }
@@ -160,24 +164,24 @@ export interface LostRules {
   readonly other: readonly string[]
 }
 
-export function lostOn(service: ServiceName, { plan, found }: PolicyServer, own: OperatorRules): LostRules {
-  const left = plan.was.filter((w) => w.policy.name === 'tbf').map((w) => w.queue)
-  const lost = found.rules.filter((r) => left.includes(r.queue) && r.name !== DEFAULT_RULE)
-  const isOwn = ({ queue, name }: RuleLine): boolean =>
-    isHelperRule(name) || own.find({ service, host: found.server, queue, name }) !== undefined
+export function lostOn(service: ServiceName, { plan, found }: PolicyServer, operatorRules: OperatorRules): LostRules {
+  const tbfQueues = plan.was.filter((w) => w.policy.name === 'tbf').map((w) => w.queue)
+  const lost = found.rules.filter((r) => tbfQueues.includes(r.queue) && r.name !== DEFAULT_RULE)
+  const isManaged = ({ queue, name }: RuleLine): boolean =>
+    isHelperRule(name) || operatorRules.find({ service, host: found.server, queue, name }) !== undefined
   const names = (is: (r: RuleLine) => boolean): string[] => [...new Set(lost.filter(is).map((r) => r.name))]
   return {
-    sluice: names((r) => !isControllerRule(r.name) && isOwn(r)),
+    sluice: names((r) => !isControllerRule(r.name) && isManaged(r)),
     controller: names((r) => isControllerRule(r.name)),
-    other: names((r) => !isControllerRule(r.name) && !isOwn(r)),
+    other: names((r) => !isControllerRule(r.name) && !isManaged(r)),
   }
 }
 
 /** Rules lost with a policy that someone else started, as text; undefined for none. */
-export function foreignLoss(plan: PlannedPolicy, own: OperatorRules): string | undefined {
+export function foreignLoss(plan: PlannedPolicy, operatorRules: OperatorRules): string | undefined {
   const on = new Map<string, string[]>()
   for (const s of plan.servers) {
-    for (const name of lostOn(plan.staged.service, s, own).other)
+    for (const name of lostOn(plan.staged.service, s, operatorRules).other)
       on.set(name, [...(on.get(name) ?? []), s.found.server])
   }
   if (on.size === 0) return undefined
@@ -194,10 +198,10 @@ export function policyRefusal({ servers }: PlannedPolicy, missing: readonly stri
   const unread = servers.filter((s) => s.version === '')
   if (unread.length > 0) {
     const why = `the release of ${unread.map((s) => s.found.server).join(', ')} could not be read, and the effect of a policy change depends on it`
-    return failure('VERSION_UNKNOWN', what, why, 'Make the version of the server readable, then review again.')
+    return failure('VERSION_UNKNOWN', what, why, 'Allow the login to run lctl get_param -n version, then review again.')
   }
   const refused = servers.find((s) => s.plan.refused !== undefined)
   if (refused) return failure('POLICY_REFUSED', what, refused.plan.refused ?? '', 'Choose another policy, or wait.')
   if (servers.some((s) => s.plan.steps.length > 0)) return undefined
-  return failure('NO_CHANGE', 'There is nothing to send', 'every server runs it already', 'Revert the change.')
+  return failure('NO_CHANGE', 'There is nothing to send', 'every server runs it already', 'Discard the change.')
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
-import { asOtherUser, ends, failing, QUICK, send, standing } from '../../../tests/node/rule-service.ts'
+import { asOtherUser, ends, failing, QUICK, send, activeRules } from '../../../tests/node/rule-service.ts'
 import { stagedFrame } from '../views/rules/staged.ts'
 import { RuleService } from './rule-service.ts'
 import { printed } from '#tests/kits/electron/answers.ts'
@@ -73,7 +73,7 @@ describe.each(['2.15.8', '2.17.0', '2.17.57'])('a change of policy on %s', (vers
       'oss02 done',
     ])
     // Up to 2.17.0 the field is not printed.
-    expect(standing(c).map((l) => l.replace('jobid=', ''))[0]).toBe('slow {1.*} 2')
+    expect(activeRules(c).map((l) => l.replace('jobid=', ''))[0]).toBe('slow {1.*} 2')
   })
 })
 
@@ -145,7 +145,7 @@ it('undoing a change of policy starts no rule again whose timer would not end it
   await c.run(c.source.emulator.seconds + 2)
   await change(c, d, 'tbf', 'nid')
   expect(ends(await undoNewest(c, d))).toEqual(['oss01 done', 'oss02 done'])
-  expect(standing(c).map((l) => l.split(' ')[0])).toEqual(['sl_long', 'default'])
+  expect(activeRules(c).map((l) => l.split(' ')[0])).toEqual(['sl_long', 'default'])
 })
 
 it('a review says which rules of others go with TBF', async () => {

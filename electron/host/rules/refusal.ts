@@ -50,15 +50,15 @@ function planFault(plan: RulePlan): Failure | undefined {
   if (refused) {
     const hosts = plan.changes.filter((c) => c.plan.refused.some((r) => r.text === refused.text))
     const where = hosts.length === plan.changes.length ? '' : ` (${hosts.map((c) => c.plan.server).join(', ')})`
-    return failure('EDIT_REFUSED', NOT_SENT, `${refused.text}${where}`, 'Revert or correct the change.')
+    return failure('EDIT_REFUSED', NOT_SENT, `${refused.text}${where}`, 'Discard or correct the change.')
   }
   const gate = plan.changes.flatMap((c) => c.gates).find((g) => g.action === 'refuse')
   if (gate) {
     const code = gate.id === 'VERSION' ? 'VERSION_UNKNOWN' : 'VERSION_GATE'
     const next =
       gate.id === 'VERSION'
-        ? 'Make the version of the server readable, then review again.'
-        : 'Change the rule another way.'
+        ? 'Allow the login to run lctl get_param -n version, then review again.'
+        : 'Use a change that is safe on this release.'
     return failure(code, NOT_SENT, gate.text, next)
   }
   const laptop = plan.changes.filter(
@@ -71,18 +71,18 @@ function planFault(plan: RulePlan): Failure | undefined {
     'NO_TIMER',
     NOT_SENT,
     `${laptop.map((c) => c.plan.server).join(', ')} supports no timers, so nothing would end the rule if this console is gone`,
-    'Allow systemd-run or the helper there, or accept that the rule is bound to this console.',
+    'Allow systemd-run or the helper there, or use a console timer: the rule then expires only while this console runs.',
   )
 }
 
-/** @param guard  reason against any write: the mode, a lock, another commit. */
+/** @param writeRefusal  reason against any write: safe mode, lock, another commit. */
 export function planRefusal(
   monitor: ClusterMonitor,
   service: ServiceName,
   plan: RulePlan,
-  guard: Failure | undefined,
+  writeRefusal: Failure | undefined,
 ): Failure | undefined {
-  if (guard) return guard
+  if (writeRefusal) return writeRefusal
   const missing = missingFor(monitor, service, plan)
   if (missing.length > 0 && !isUndo(plan)) {
     const why = missing.map((host) => silentText(monitor, host) ?? host).join('; ')
@@ -92,5 +92,5 @@ export function planRefusal(
   if (fault) return fault
   if (plan.changes.some(isWork) || missing.length > 0) return undefined
   const why = 'every server already matches the changes'
-  return failure('NO_CHANGE', 'There is nothing to send', why, 'Revert the changes.')
+  return failure('NO_CHANGE', 'There is nothing to send', why, 'Discard the changes.')
 }

@@ -25,10 +25,10 @@ it('exploit: a change on record that is damaged is set aside and said; the other
   const events = () => c.monitor.events.between(-Infinity, Infinity, 100)
   const again = new RuleService(c.monitor, { ...QUICK, store })
   expect(again.changes.map((p) => p.id)).toEqual([ids[2]])
-  const said = events()
+  const output = events()
     .map((e) => e.text)
     .filter((t) => t.includes('could not be read'))
-  expect(said.toSorted()).toEqual(
+  expect(output.toSorted()).toEqual(
     ids
       .slice(0, 2)
       .toSorted()

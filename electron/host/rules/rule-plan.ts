@@ -12,9 +12,9 @@ import type { TimerKind } from '../../base/connection.ts'
 import { SERVICES } from '../../base/service.ts'
 import { commandsOf, type ExpiryTimer, type ServerChange } from '../../enforce/server-change.ts'
 import type { OperatorRules, RulePlace } from './operator-rules.ts'
-import { isFor, type StagedChange } from './staged-changes.ts'
+import { isFor, isRenewal, setsTerms, type StagedChange } from './staged-changes.ts'
 
-/** New terms of one rule: those of its start, or none because the rule is removed. */
+/** New terms of one rule: those of its start or renewal, or none because the rule is removed. */
 export interface NewTerms {
   readonly place: RulePlace
   readonly start: StagedChange | undefined
@@ -44,10 +44,21 @@ export interface RulePlan {
 /** An earlier attempt of the change may have left its timer on a server. */
 const unitOf = ({ id, tries }: StagedChange): string => `sluice-${id}${tries === 0 ? '' : `-${tries + 1}`}`
 
-/** Rules that get new terms, even if the rules themselves are not written: stop and start may only renew a timer. */
-function newTerms(service: ServiceName, plan: EditPlan, hp: boolean, mine: readonly StagedChange[]): NewTerms[] {
-  const refused = new Set(plan.refused.map((r) => r.edit))
-  const taken = mine.filter((_, i) => !refused.has(i))
+/**
+ * Rules that get new terms, even if the rules themselves are not written: stop and start, or a renewal, may only replace a
+ * timer.
+ *
+ * @param sent  changes that were planned, in the order of the plan.
+ */
+function newTerms(
+  service: ServiceName,
+  plan: EditPlan,
+  hp: boolean,
+  ownChanges: readonly StagedChange[],
+  sent: readonly StagedChange[],
+): NewTerms[] {
+  const refused = new Set(plan.refused.map((r) => sent[r.edit]))
+  const taken = ownChanges.filter((s) => !refused.has(s))
   const names = new Set([...plan.touched, ...taken.map((s) => s.edit.name)])
   const out: NewTerms[] = []
   for (const queue of QUEUES) {
@@ -57,9 +68,7 @@ function newTerms(service: ServiceName, plan: EditPlan, hp: boolean, mine: reado
     const after = there(plan.expected)
     for (const name of names) {
       const place = { service, host: plan.server, queue, name }
-      const start = taken.findLast(
-        ({ edit }) => edit.verb === 'start' && edit.name === name && queuesOf(edit, hp).includes(queue),
-      )
+      const start = taken.findLast((s) => setsTerms(s) && s.edit.name === name && queuesOf(s.edit, hp).includes(queue))
       if (after.has(name) ? start : before.has(name)) out.push({ place, start: after.has(name) ? start : undefined })
     }
   }
@@ -91,10 +100,10 @@ function endTimersOf(terms: readonly NewTerms[], rules: OperatorRules): string[]
     const { unit, stop } = rules.find(place)?.timer ?? {}
     // Rules that this console stops have no timer on the server.
     if (unit === undefined || stop !== undefined) continue
-    const isLeft = rules
+    const remains = rules
       .underTimer(place.service, place.host, unit)
       .some((p) => !terms.some((t) => t.place.queue === p.queue && t.place.name === p.name))
-    if (!isLeft) units.add(unit)
+    if (!remains) units.add(unit)
   }
   return [...units]
 }
@@ -106,12 +115,13 @@ function changeOf(
   rules: OperatorRules,
   { version, keeps }: ServerFacts,
 ): PlannedChange {
-  const mine = staged.filter((s) => isFor(s, found.server))
+  const ownChanges = staged.filter((s) => isFor(s, found.server))
+  const sent = ownChanges.filter((s) => !isRenewal(s))
   const plan = planEdits(
     found,
-    mine.map((s) => s.edit),
+    sent.map((s) => s.edit),
   )
-  const terms = newTerms(service, plan, found.hp, mine)
+  const terms = newTerms(service, plan, found.hp, ownChanges, sent)
   const gates = gatesOf(version, found, plan.commands)
   const timers = timersOf(terms, found.hp)
   return {
@@ -165,7 +175,8 @@ export function settleTerms(
   for (const { place, start } of change?.terms ?? []) {
     const timer = start && change?.timers.find((t) => t.unit === unitOf(start))
     if (!start && state === 'done') rules.forget(place)
-    if (start?.edit.verb !== 'start' || !(state === 'done' || timer)) continue
+    if (!start || !(state === 'done' || timer)) continue
+    const { edit } = start
     rules.keep(place, {
       reason: start.terms.reason,
       createdMs: atMs,
@@ -174,7 +185,7 @@ export function settleTerms(
         expiresMs: atMs + timer.seconds * 1000,
         ...(change?.keeps === 'none' ? { stop: timer.value } : {}),
       },
-      realtime: start.edit.realtime ?? false,
+      realtime: (edit.verb === 'start' ? edit.realtime : rules.find(place)?.realtime) ?? false,
     })
   }
 }

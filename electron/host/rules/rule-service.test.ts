@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest'
 import type { RuleForm } from '#core/api/rule-edits.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import type { NodeConnection } from '../../base/connection.ts'
-import { demo, emulatedCluster, twoJobs, type Emulated, type Setup } from '../../../tests/node/emulated-cluster.ts'
+import {
+  demo,
+  emulatedCluster,
+  smallScenario,
+  twoJobs,
+  type Emulated,
+  type Setup,
+} from '../../../tests/node/emulated-cluster.ts'
 import { QUICK } from '../../../tests/node/rule-service.ts'
 import { stagedFrame } from '../views/rules/staged.ts'
 import { rulesFrame } from '../views/rules/rules.ts'
@@ -292,7 +299,7 @@ describe('the check of a draft', () => {
     expect(read.trial?.jobs[0]).toMatchObject({ jobId: '1.hog.u1', how: 'yes', before: 'default' })
     expect(read.trial?.jobs[0]?.change).toBeLessThan(0)
     expect(read.ceiling.map((p) => p.text).join('')).toMatch(
-      /^20 RPC\/s × 2 OSS = up to 40 RPC\/s, about .* 64 KiB\. Now \d+ RPC\/s\.$/,
+      /^20 RPC\/s × 2 OSS = up to 40 RPC\/s, about .* 64 KiB\. Mean rate \d+ RPC\/s\.$/,
     )
   })
 })
@@ -362,4 +369,23 @@ describe('metadata', () => {
       ['default', 'lustre', ''],
     ])
   })
+})
+
+it('rates of a trial are means, so that a bursty job has the same rate in proposal, editor and review', async () => {
+  const bursts = { pattern: { kind: 'bursts', rpcs: 40, every_s: 7 }, processes: 4 }
+  const c = emulatedCluster(smallScenario([{ id: '1.burst.u1', ...bursts }]), { controller: 'none' })
+  const d = new RuleService(c.monitor, QUICK)
+  const rates: number[] = []
+  const instants: number[] = []
+  for (let at = 60; at < 74; at++) {
+    await c.run(at)
+    const { trial } = checkDraft(d, 'ost_io', { form: formOfValue('start cap jobid={1.burst.u1} rate=5') })
+    rates.push(trial?.jobs.find(({ jobId }) => jobId === '1.burst.u1')?.rpcs ?? 0)
+    instants.push(rateOf(c.monitor, 'ost_io', '1.burst.u1'))
+  }
+  expect(Math.min(...instants)).toBe(0)
+  expect(Math.max(...instants)).toBeGreaterThan(100)
+  // 160 RPCs every seven seconds.
+  expect(Math.min(...rates)).toBeGreaterThan(18)
+  expect(Math.max(...rates)).toBeLessThan(28)
 })

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { CommitProgress, NodeEnd, RuleForm, RuleState, ServiceName } from '#core/api/rule-edits.ts'
-import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { fail, InvariantError, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { RuleEdit } from '#core/control/rule-edit.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
@@ -15,10 +15,10 @@ import { lockCommits, type CommitLock } from '../../enforce/commit-lock.ts'
 import { ChangeLog } from './change-log.ts'
 import { ChangeRecord, CUT_SHORT } from './change-record.ts'
 import { Commit } from './commit.ts'
-import { diagnoseDraft } from './diagnosis.ts'
-import { editOfCommand, formOfEdit, valueOfForm } from './draft.ts'
+import { diagnoseDraft, diagnoseRenewal } from './diagnosis.ts'
+import { editOfCommand, formOfEdit, renewalOfForm, valueOfForm } from './draft.ts'
 import { ShownPlans } from './shown-plans.ts'
-import { OperatorRules } from './operator-rules.ts'
+import { OperatorRules, SETTLES_MS } from './operator-rules.ts'
 import { ThrottledCache } from './throttled-cache.ts'
 import { endOfChange, pastChange, whyOf, type PastChange } from './past-change.ts'
 import { PendingUndos } from './pending-undo.ts'
@@ -27,8 +27,8 @@ import { failure, isUndo, missingFor, planRefusal } from './refusal.ts'
 import { isWork, planStaged, settleTerms, type RulePlan, type ServerFacts } from './rule-plan.ts'
 import { Sending, type RuleServiceOptions } from './sending.ts'
 import { silentText } from './servers.ts'
-import { STAGED_MAX, StagedChanges, type ChangeTerms, type StagedChange } from './staged-changes.ts'
-import { undoEdits } from './undo.ts'
+import { setsTerms, STAGED_MAX, StagedChanges, type ChangeTerms, type StagedChange } from './staged-changes.ts'
+import { undoEdits, type UndoEdit } from './undo.ts'
 import { Upkeep } from './upkeep.ts'
 
 /** Longest lifetime of a rule without a second confirmation, s. */
@@ -64,7 +64,7 @@ export class RuleService {
   readonly #record: ChangeRecord | undefined
   readonly #upkeep: Upkeep
   /** Plans that were shown. */
-  readonly #kept = new ShownPlans()
+  readonly #shownPlans = new ShownPlans()
   readonly #plans: Readonly<Record<ServiceName, ThrottledCache<RulePlan>>> = {
     ost_io: new ThrottledCache(100),
     mdt: new ThrottledCache(100),
@@ -76,6 +76,8 @@ export class RuleService {
   #endVersion = ''
   /** Commits so far: plans are made again after each. */
   #sent = 0
+  /** Plan of the commit that is sent now: planned on servers that have part of it, its changes would look like errors. */
+  #sentPlan: { readonly service: ServiceName; readonly plan: RulePlan } | undefined
 
   constructor(monitor: ClusterMonitor, options: RuleServiceOptions = {}) {
     this.monitor = monitor
@@ -158,8 +160,8 @@ export class RuleService {
   }
 
   /** Reason why nothing may be written now: a locked or read-only cluster. */
-  guard(): Failure | undefined {
-    return this.#sending.guard()
+  writeRefusal(): Failure | undefined {
+    return this.#sending.writeRefusal()
   }
 
   /** Version of the staged changes of a service: a text that changes with them. */
@@ -168,12 +170,13 @@ export class RuleService {
     return [...rules, this.policies.idOf(service) ?? ''].join(' ').trim()
   }
 
-  /** Plan of the staged changes of a service, possibly cached for a moment; a commit plans again. */
+  /** Plan of the staged changes of a service, possibly cached for a moment; while it is committed, as it was before. */
   plan(service: ServiceName): RulePlan {
+    if (this.#sentPlan?.service === service) return this.#sentPlan.plan
     return this.#plans[service].get(`${this.staged.version} ${this.#sent}`, () => {
       const facts = (host: string): ServerFacts => this.#sending.facts(host)
       const plan = planStaged(service, this.staged.of(service), this.servers(service), this.rules, facts)
-      if (plan.staged.length > 0) this.#kept.keep(plan)
+      if (plan.staged.length > 0) this.#shownPlans.keep(plan)
       return plan
     })
   }
@@ -187,7 +190,7 @@ export class RuleService {
     if (policy) return []
     return now.planId === planId
       ? []
-      : (this.#kept.since(planId, now, (host) => this.silentText(host)) ?? [
+      : (this.#shownPlans.since(planId, now, (host) => this.silentText(host)) ?? [
           'the plan that was shown is no longer known',
         ])
   }
@@ -195,26 +198,28 @@ export class RuleService {
   /** Stages a change. Failures: DRAFT_FAULTY (the draft has a fault), TOO_MANY. */
   stage(service: ServiceName, form: RuleForm, terms: ChangeTerms, replaces?: string): Result<string> {
     if (this.policies.has(service)) {
-      const next = 'Commit or revert it first.'
+      const next = 'Commit or discard it first.'
       return fail(failure('OTHERS_STAGED', 'The rule was not staged', 'a policy change is staged', next))
     }
-    const { command, faults } = diagnoseDraft(
-      this.servers(service),
-      this.othersThan(service, form, replaces),
-      valueOfForm(form),
-    )
-    if (!command || faults[0]) {
+    const others = this.otherChanges(service, form, replaces)
+    const renewal = renewalOfForm(form, terms.renews)
+    const { command, faults } = renewal
+      ? { command: undefined, faults: diagnoseRenewal(this.servers(service), others, renewal) }
+      : diagnoseDraft(this.servers(service), others, valueOfForm(form))
+    if ((!command && !renewal) || faults[0]) {
       const what = `${form.name === '' ? 'The rule' : form.name} was not staged`
       const why = faults[0]?.message ?? 'it cannot be read'
       return fail(failure('DRAFT_FAULTY', what, why, 'Correct it and stage it again.'))
     }
-    const edit = editOfCommand(command, LUSTRE_DEFAULTS.rate)
-    // Only a start has a timer; a change keeps the existing one.
-    return this.#put(service, edit, edit.verb === 'start' ? terms : { ...terms, expiresS: null }, { replaces })
+    const edit = renewal ?? (command && editOfCommand(command, LUSTRE_DEFAULTS.rate))
+    if (!edit) throw new InvariantError('a draft without faults has an edit')
+    // Unless it renews the timer, a change keeps the existing one.
+    const own = setsTerms({ edit, terms }) ? terms : { ...terms, expiresS: null, renews: false }
+    return this.#put(service, edit, own, { replaces })
   }
 
   /** Staged changes besides a draft, without the one that it replaces. */
-  othersThan(service: ServiceName, form: RuleForm, replaces?: string): readonly StagedChange[] {
+  otherChanges(service: ServiceName, form: RuleForm, replaces?: string): readonly StagedChange[] {
     return this.staged
       .of(service)
       .filter(({ id, edit }) => id !== replaces && !(edit.name === form.name && edit.verb === form.verb))
@@ -238,7 +243,7 @@ export class RuleService {
 
   unstage(service: ServiceName, id: string | null): void {
     this.policies.remove(service, id)
-    this.staged.takeBack(service, id)
+    this.staged.unstage(service, id)
     this.monitor.changed()
   }
 
@@ -246,7 +251,7 @@ export class RuleService {
   restore(service: ServiceName, ids: readonly string[], replaces?: string): Result<void> {
     const what = 'The change was not staged again'
     if (this.policies.has(service))
-      return fail(failure('OTHERS_STAGED', what, 'a policy change is staged', 'Commit or revert it first.'))
+      return fail(failure('OTHERS_STAGED', what, 'a policy change is staged', 'Commit or discard it first.'))
     if (!this.staged.restore(service, ids, replaces)) {
       const why = 'it is staged, was sent, or is no longer known'
       return fail(failure('NOT_STAGED_ANY_MORE', what, why, 'Stage it again.'))
@@ -270,7 +275,7 @@ export class RuleService {
 
   /** Reason why a plan cannot be committed now; undefined if it can. */
   refusal(service: ServiceName, plan: RulePlan): Failure | undefined {
-    return planRefusal(this.monitor, service, plan, this.guard() ?? this.#sending.busy())
+    return planRefusal(this.monitor, service, plan, this.writeRefusal() ?? this.#sending.busy())
   }
 
   /** Sends the reviewed plan. Failures: those of `refusal`, NOT_TYPED, PLAN_CHANGED, NOT_ON_RECORD. */
@@ -293,6 +298,7 @@ export class RuleService {
       options.begin?.(past)
       this.#log.begin(past)
     }
+    this.#sentPlan = { service, plan: this.plan(service) }
     this.#sending.begin(commit, locked.value)
     let ends: readonly NodeEnd[] = []
     try {
@@ -311,6 +317,7 @@ export class RuleService {
       })
     } finally {
       if (!lock) locked.value.release()
+      this.#sentPlan = undefined
       this.#sending.end(ends)
       this.#endVersion = this.#versionOf(service)
       this.#sent++
@@ -329,13 +336,13 @@ export class RuleService {
     const plan = planStaged(service, staged.of(service), now, rules, factsOf)
     if (plan.planId !== planId) {
       const silent = (host: string): string | undefined => silentText(monitor, host)
-      const differs = this.#kept.since(planId, plan, silent) ?? [
+      const differs = this.#shownPlans.since(planId, plan, silent) ?? [
         'the servers, or the staged changes, changed since the review',
       ]
       const next = 'Review again: the commands have changed.'
       return fail(failure('PLAN_CHANGED', 'The change was not sent', differs.join('; '), next))
     }
-    const late = planRefusal(monitor, service, plan, this.guard())
+    const late = planRefusal(monitor, service, plan, this.writeRefusal())
     if (late) return fail(late)
     const changes = plan.changes.filter(isWork)
     const waiting = isUndo(plan) ? missingFor(monitor, service, plan) : []
@@ -403,25 +410,54 @@ export class RuleService {
     }
   }
 
-  /** Stages the undo of a change. Failures: NO_SUCH_CHANGE, NOTHING_DONE, NOTHING_LEFT, TOO_MANY. */
+  /**
+   * Edits that revert a change, without those of rules that no longer exist: expired ones, and ones that someone stopped.
+   * A server that does not answer, or was not read since the change, may have them.
+   */
+  #revertOf({ atMs, done, service }: PastChange, present: readonly ServerRules[]): UndoEdit[] {
+    const nowMs = this.monitor.nowMs()
+    const mayHave = (host: string, name: string): boolean =>
+      nowMs < atMs + SETTLES_MS ||
+      this.monitor.missing.has(host) ||
+      (present.find((s) => s.server === host)?.rules.some((r) => r.name === name) ?? true) ||
+      this.staged.of(service).some((s) => s.edit.verb === 'start' && s.edit.name === name)
+    return undoEdits(done, nowMs).filter(
+      ({ edit, hosts }) => edit.verb === 'start' || hosts.some((host) => mayHave(host, edit.name)),
+    )
+  }
+
+  /** Committed changes whose revert would have an effect. */
+  revertible(service: ServiceName): ReadonlySet<string> {
+    const present = this.servers(service)
+    const has = (past: PastChange): boolean =>
+      !past.undone && (past.policy !== undefined || this.#revertOf(past, present).length > 0)
+    return new Set(
+      this.changesOf(service)
+        .filter(has)
+        .map(({ id }) => id),
+    )
+  }
+
+  /** Stages the revert of a change. Failures: NO_SUCH_CHANGE, NOTHING_DONE, NOTHING_LEFT, TOO_MANY. */
   undo(changeId: string): Result<undefined> {
     const past = this.#log.find(changeId)
     if (past?.policy) return this.policies.undo(past, past.policy)
-    const edits = past ? undoEdits(past.done, this.monitor.nowMs()) : []
+    const edits = past ? this.#revertOf(past, this.servers(past.service)) : []
     const refuse = (code: string, why: string): Result<undefined> =>
-      fail(failure(code, 'The change cannot be undone', why, 'Edit the rules themselves.'))
-    if (!past) return refuse('NO_SUCH_CHANGE', 'it is no longer in the undo list')
+      fail(failure(code, 'The change cannot be reverted', why, 'Edit the rules themselves.'))
+    if (!past) return refuse('NO_SUCH_CHANGE', 'it is no longer in the change history')
     if (past.done.size === 0) return refuse('NOTHING_DONE', 'it was not done on any server')
     if (edits.length === 0) return refuse('NOTHING_LEFT', 'none of its rules would still exist')
     const { service, title } = past
-    if (this.staged.of(service).length + edits.length > STAGED_MAX) return fail(tooMany('The change cannot be undone'))
+    if (this.staged.of(service).length + edits.length > STAGED_MAX)
+      return fail(tooMany('The change cannot be reverted'))
     // An undo already staged is replaced; remains of the change for servers that are not done must not be sent after
     // its undo.
     for (const s of this.staged.of(service)) {
       if (s.undoes === changeId || past.stagedIds.includes(s.id)) this.staged.remove(service, s.id)
     }
     for (const { edit, hosts, expiresS } of edits) {
-      const put = this.#put(service, edit, { expiresS, reason: `undo of ${title}` }, { hosts, undoes: changeId })
+      const put = this.#put(service, edit, { expiresS, reason: `revert of ${title}` }, { hosts, undoes: changeId })
       if (!put.ok) return put
     }
     return ok(undefined)

@@ -1,4 +1,4 @@
-/** Sender of rule changes: guards, current state of the servers, and one commit at a time. */
+/** Sender of rule changes: write refusals, current state of the servers, and one commit at a time. */
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
@@ -10,7 +10,7 @@ import { WritePermit } from '../../enforce/store-stops.ts'
 import { SERVICES } from '../../base/service.ts'
 import { readServer, readVersion } from '../../enforce/read-server.ts'
 import type { Commit } from './commit.ts'
-import { SampleGuard } from './guard-watch.ts'
+import { SampledCanaryWatch } from './canary-watch.ts'
 import type { OperatorRules } from './operator-rules.ts'
 import { failure } from './refusal.ts'
 import type { PlannedChange, ServerFacts } from './rule-plan.ts'
@@ -97,7 +97,7 @@ export class Sending {
     this.#lock = lock
   }
 
-  /** Ends the commit. @param ends  of its servers; empty if it was refused */
+  /** Ends the commit. @param ends  outcome per server; empty if it was refused */
   end(ends: readonly NodeEnd[]): void {
     this.#lock = undefined
     this.#commit?.end(ends)
@@ -122,7 +122,7 @@ export class Sending {
   }
 
   /** Reason why nothing may be written now: a locked or read-only cluster. The mode of the controllers does not matter here. */
-  guard(): Failure | undefined {
+  writeRefusal(): Failure | undefined {
     return this.options.mayWrite?.()
   }
 
@@ -160,20 +160,20 @@ export class Sending {
       nodeOf: (h) => monitor.node(h),
       audit: monitor.audit,
       nowMs: () => monitor.nowMs(),
-      stop: () => this.guard()?.why ?? this.stopped()?.why ?? this.#lock?.lost()?.why,
+      stop: () => this.writeRefusal()?.why ?? this.stopped()?.why ?? this.#lock?.lost()?.why,
       removesOnly: () => this.stopped() !== undefined,
       canaryS,
       ...options.sending,
     }
   }
 
-  /** Same for a commit, which is watched and can be cancelled. */
+  /** Same for a commit, which is watched and can be canceled. */
   commitParts(commit: Commit, canaryS: number, changes: readonly PlannedChange[] = []): CommitParts {
     return {
       ...this.parts(canaryS),
-      guard: (host) => {
+      canaryWatch: (host) => {
         const change = changes.find((c) => c.plan.server === host)
-        return change && new SampleGuard(this.monitor, commit.service, change)
+        return change && new SampledCanaryWatch(this.monitor, commit.service, change)
       },
       signal: commit.signal,
       onServer: commit.onServer,

@@ -42,9 +42,9 @@ export function unreadIn(monitor: ClusterMonitor, host: string, text: RuleText) 
   const { skipped, rules } = parsedIn(monitor, host, text)
   const [first] = skipped
   if (!first) return undefined
-  const words = (text.text.split('\n')[first.line - 1] ?? '').slice(0, LINE_MAX)
+  const excerpt = (text.text.split('\n')[first.line - 1] ?? '').slice(0, LINE_MAX)
   // A rule is listed once per CPT.
-  return { line: first.line, text: words, lines: skipped.length, rules: new Set(rules.map((r) => r.name)).size }
+  return { line: first.line, text: excerpt, lines: skipped.length, rules: new Set(rules.map((r) => r.name)).size }
 }
 
 /** Servers that answered, with their rules after the controller's last write. */
@@ -80,6 +80,27 @@ export function rateOf(monitor: ClusterMonitor, service: ServiceName, jobId: str
   return 0
 }
 
+/** Mean rates of trials: the usual time window of the views, and of proposed limits. */
+const MEAN_S = 300
+/** A job with RPCs in this time is live: bursts are seconds apart. */
+const LIVE_S = 10
+
+/**
+ * Mean rate of a live job over the last five minutes, or since it was first seen; 0 without RPCs in the last seconds. A
+ * single second would be a burst, or a pause.
+ */
+export function meanRateOf(monitor: ClusterMonitor, service: ServiceName, { jobId, firstSeenMs }: Job): number {
+  const column = jobColumn(service === 'ost_io' ? 'rpcs' : 'mdops')
+  const { seconds } = monitor.recent
+  const { jobs } = seconds
+  const now = rateOf(monitor, service, jobId)
+  const known = Math.min(MEAN_S, Math.ceil((monitor.nowMs() - firstSeenMs) / 1000))
+  if (jobs.newest === 0 || known <= LIVE_S) return now
+  if (now === 0 && !(jobs.mean(jobId, column, jobs.newest, LIVE_S) > 0)) return 0
+  const mean = jobs.mean(jobId, column, jobs.newest, known)
+  return Number.isNaN(mean) ? now : mean
+}
+
 /**
  * Text about a server that does not answer, with the age of its last reading; undefined for one that does, or is not
  * part of the cluster.
@@ -101,7 +122,7 @@ interface Places {
   readonly hostOf: ReadonlyMap<string, string>
   readonly of: WeakMap<Job, Reached>
 }
-/** By cluster and service, valid while the servers' targets are unchanged. */
+/** Places by cluster and service, valid while the servers' targets are unchanged. */
 const places = new WeakMap<ClusterMonitor, Map<ServiceName, Places>>()
 
 function placesOf(monitor: ClusterMonitor, service: ServiceName): Places {
@@ -132,7 +153,7 @@ function reachedBy(job: Job, { hostOf, of }: Places): Reached {
 /** Jobs per step. */
 const JOBS_AT_ONCE = 512
 
-/** Jobs with RPCs on a service in the last second. */
+/** Jobs with RPCs on a service in the last seconds, with their mean rates. */
 export const liveJobs = (monitor: ClusterMonitor, service: ServiceName): LiveJob[] =>
   ended(liveJobsInSteps(monitor, service))
 
@@ -146,7 +167,7 @@ export function* liveJobsInSteps(monitor: ClusterMonitor, service: ServiceName):
     if (++looked % JOBS_AT_ONCE === 0) yield
     const { targets, servers } = reachedBy(job, where)
     if (targets.length === 0) continue
-    const rpcs = rateOf(monitor, service, job.jobId)
+    const rpcs = meanRateOf(monitor, service, job)
     if (rpcs === 0) continue
     out.push({
       jobId: job.jobId,

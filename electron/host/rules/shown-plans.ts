@@ -4,7 +4,7 @@ import type { ServerRules } from '#core/control/server-rules.ts'
 import type { RulePlan } from './rule-plan.ts'
 
 /** A review stays open while new plans are made. */
-const KEPT = 24
+const PLANS_MAX = 24
 /** Most differences listed. */
 const NAMED = 12
 
@@ -26,7 +26,7 @@ export type SilentText = (host: string) => string | undefined
  * Differences between servers now and as a plan found them: missing or silent ones, releases, policies and rules, new
  * ones.
  */
-export function serversDiffer(
+export function serverDifferences(
   then: readonly ServerThen[],
   now: readonly ServerThen[],
   silentText: SilentText,
@@ -50,12 +50,12 @@ export function serversDiffer(
 export const namedDifferences = (all: readonly string[]): string[] =>
   all.length <= NAMED ? [...all] : [...all.slice(0, NAMED), `and ${all.length - NAMED} more`]
 
-/** Differences between two plans, as text: servers, then staged changes, then resulting commands. */
-export function plansDiffer(then: PlanToCompare, now: RulePlan, silentText: SilentText): string[] {
+/** Differences between two plans, as text: staged changes, then servers; if neither differs, the commands. */
+export function planDifferences(then: PlanToCompare, now: RulePlan, silentText: SilentText): string[] {
   const out: string[] = []
   const ids = (p: PlanToCompare): string => p.staged.map((s) => s.id).join(' ')
   if (ids(then) !== ids(now)) out.push('other changes are staged')
-  out.push(...serversDiffer(then.changes, now.changes, silentText))
+  out.push(...serverDifferences(then.changes, now.changes, silentText))
   if (out.length === 0) out.push('a controller changed its rules, so the commands differ')
   return namedDifferences(out)
 }
@@ -68,12 +68,12 @@ export class ShownPlans {
     this.#plans.delete(plan.planId)
     this.#plans.set(plan.planId, plan)
     const [oldest] = this.#plans.keys()
-    if (this.#plans.size > KEPT && oldest !== undefined) this.#plans.delete(oldest)
+    if (this.#plans.size > PLANS_MAX && oldest !== undefined) this.#plans.delete(oldest)
   }
 
   /** Differences since a plan was shown; undefined for an unknown plan. */
   since(planId: string, now: RulePlan, silentText: SilentText): string[] | undefined {
     const then = this.#plans.get(planId)
-    return then && plansDiffer(then, now, silentText)
+    return then && planDifferences(then, now, silentText)
   }
 }

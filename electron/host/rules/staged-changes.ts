@@ -6,6 +6,8 @@ import type { RuleEdit } from '#core/control/rule-edit.ts'
 export interface ChangeTerms {
   /** Seconds after which a timer on the server stops a started rule; null = none. */
   readonly expiresS: number | null
+  /** A change that gives the rule this expiry, in place of its present one. */
+  readonly renews?: boolean | undefined
   readonly reason: string
   /** Accepts that this console stops the rule if a server has no timers. */
   readonly laptopBound?: boolean | undefined
@@ -35,6 +37,14 @@ const GONE_MAX = 200
 
 const hostsOf = (c: Pick<StagedChange, 'hosts'>): string => c.hosts?.join(' ') ?? ''
 
+/** True if a change only replaces the expiry of its rule: no command writes the rule. */
+export const isRenewal = ({ edit, terms }: Pick<StagedChange, 'edit' | 'terms'>): boolean =>
+  terms.renews === true && edit.verb === 'change' && edit.rate === undefined && edit.rank === undefined
+
+/** True if the rule gets the terms of the change. */
+export const setsTerms = ({ edit, terms }: Pick<StagedChange, 'edit' | 'terms'>): boolean =>
+  edit.verb === 'start' || (edit.verb === 'change' && terms.renews === true)
+
 /** True if a change still has to be sent to a server. */
 export const isFor = (c: StagedChange, host: string): boolean =>
   !c.doneOn.includes(host) && (c.hosts?.includes(host) ?? true)
@@ -42,7 +52,7 @@ export const isFor = (c: StagedChange, host: string): boolean =>
 export class StagedChanges {
   #list: readonly StagedChange[] = []
   #version = 0
-  /** By id: with its former position. */
+  /** Removed changes with their former position, by id. */
   readonly #gone = new Map<string, { readonly change: StagedChange; readonly at: number }>()
 
   /** Incremented by every change, so that plans can be cached. */
@@ -79,13 +89,13 @@ export class StagedChanges {
     const at = this.#placeOf(change, replaces)
     if (at < 0 && this.of(change.service).length >= STAGED_MAX) return false
     const replaced = this.#list[at]
-    if (replaced !== undefined) this.#bury(replaced, at)
+    if (replaced !== undefined) this.#keepForRestore(replaced, at)
     this.#list = at < 0 ? [...this.#list, change] : this.#list.with(at, change)
     this.#version++
     return true
   }
 
-  #bury(change: StagedChange, at: number): void {
+  #keepForRestore(change: StagedChange, at: number): void {
     this.#gone.delete(change.id)
     this.#gone.set(change.id, { change, at })
     for (const [oldest] of this.#gone) {
@@ -110,7 +120,7 @@ export class StagedChanges {
     for (const gone of back.toSorted((a, b) => (a?.at ?? 0) - (b?.at ?? 0))) {
       if (gone === undefined) continue
       const replaced = list[place]
-      if (replaced !== undefined) this.#bury(replaced, place)
+      if (replaced !== undefined) this.#keepForRestore(replaced, place)
       list.splice(place < 0 ? gone.at : place, replaced === undefined ? 0 : 1, gone.change)
       this.#gone.delete(gone.change.id)
     }
@@ -128,10 +138,10 @@ export class StagedChanges {
     }
   }
 
-  /** Reverts one staged change, or all of a service; they can be restored. */
-  takeBack(service: ServiceName, id: string | null): void {
+  /** Unstages one change, or all of a service; they can be restored. */
+  unstage(service: ServiceName, id: string | null): void {
     this.#list.forEach((c, at) => {
-      if (c.service === service && (id === null || c.id === id)) this.#bury(c, at)
+      if (c.service === service && (id === null || c.id === id)) this.#keepForRestore(c, at)
     })
     this.remove(service, id)
   }

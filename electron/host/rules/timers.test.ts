@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { RuleForm } from '#core/api/rule-edits.ts'
+import { stagedFrame } from '../views/rules/staged.ts'
+import { checkDraft } from './check.ts'
+import type { RuleService } from './rule-service.ts'
 import {
   asOtherUser,
   commit,
@@ -8,11 +12,24 @@ import {
   ruleService,
   send,
   stage,
-  standing,
+  activeRules,
 } from '../../../tests/node/rule-service.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 const STANDS = 'cap jobid={1.hog.u1} 20'
+const RENEWAL: RuleForm = {
+  verb: 'change',
+  name: 'cap',
+  conditions: '',
+  rate: '',
+  rank: '',
+  realtime: false,
+  queue: 'both',
+}
+function renew(d: RuleService, expiresS: number | null): void {
+  const staged = d.stage('ost_io', RENEWAL, { expiresS, renews: true, reason: '' })
+  if (!staged.ok) throw new Error(`${staged.error.code}: ${staged.error.why}`)
+}
 
 describe('the timer of a rule', () => {
   it('is replaced when the rule is stopped and started again, also at the rate it has', async () => {
@@ -21,9 +38,9 @@ describe('the timer of a rule', () => {
     await c.run(10)
     await send(d, 'stop cap', [CAP, 60])
     await c.run(50)
-    expect(standing(c)).toContain(STANDS)
+    expect(activeRules(c)).toContain(STANDS)
     await c.run(75)
-    expect(standing(c)).not.toContain(STANDS)
+    expect(activeRules(c)).not.toContain(STANDS)
   })
 
   it('is taken away when the rule is started again to stay', async () => {
@@ -32,7 +49,7 @@ describe('the timer of a rule', () => {
     await c.run(5)
     await send(d, 'stop cap', CAP)
     await c.run(60)
-    expect(standing(c)).toContain(STANDS)
+    expect(activeRules(c)).toContain(STANDS)
     expect(c.source.emulator.node('oss01')?.timers.size).toBe(0)
   })
 
@@ -41,9 +58,9 @@ describe('the timer of a rule', () => {
     await send(d, [CAP, 30])
     await c.run(5)
     await send(d, 'reg stop cap')
-    expect(standing(c, 'oss01', 'hp')).toContain(STANDS)
+    expect(activeRules(c, 'oss01', 'hp')).toContain(STANDS)
     await c.run(40)
-    expect(standing(c, 'oss01', 'hp')).not.toContain(STANDS)
+    expect(activeRules(c, 'oss01', 'hp')).not.toContain(STANDS)
   })
 
   it('of each queue is its own', async () => {
@@ -63,7 +80,71 @@ describe('the timer of a rule', () => {
     expect(d.staged.of('ost_io')[0]?.terms.expiresS).toBeNull()
     await commit(d)
     await c.run(40)
-    expect(standing(c)).toEqual(['default * 10000'])
+    expect(activeRules(c)).toEqual(['default * 10000'])
+  })
+
+  it('is replaced by a change with a new expiry, which sends no rule command', async () => {
+    const { c, service: d } = await ruleService()
+    await send(d, [`${CAP} realtime=1`, 30])
+    await c.run(10)
+    const before = c.sent.length
+    renew(d, 600)
+    expect(review(d)).toMatchObject({ expiresS: 600, servers: 2, typed: 'cap' })
+    expect(stagedFrame(d, { service: 'ost_io' }, 1).items[0]).toMatchObject({
+      verb: 'change',
+      renews: true,
+      servers: 2,
+    })
+    expect(stagedFrame(d, { service: 'ost_io' }, 1).lints.map(({ code }) => code)).not.toContain('NO_CHANGE')
+    expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
+    const commands = c.sent.slice(before).map(({ command }) => command)
+    expect(commands.filter((command) => /set_param/.test(command) && !/^systemd-run/.test(command))).toEqual([])
+    expect(c.source.emulator.node('oss01')?.timers.size).toBe(1)
+    await c.run(100)
+    expect(activeRules(c)).toContain(STANDS)
+    expect(d.rules.find({ service: 'ost_io', host: 'oss01', queue: 'reg', name: 'cap' })?.realtime).toBe(true)
+    await c.run(620)
+    expect(activeRules(c)).not.toContain(STANDS)
+  })
+
+  it('is ended by a change to no expiry; its rollback commands leave no rule without a timer', async () => {
+    const { c, service: d } = await ruleService()
+    await send(d, [CAP, 30])
+    await c.run(5)
+    renew(d, 600)
+    expect(review(d)?.nodes[0]?.inverse).toEqual([])
+    d.unstage('ost_io', null)
+    renew(d, null)
+    await commit(d)
+    expect(c.source.emulator.node('oss01')?.timers.size).toBe(0)
+    await c.run(60)
+    expect(activeRules(c)).toContain(STANDS)
+  })
+
+  it('is replaced together with the rate', async () => {
+    const { c, service: d } = await ruleService()
+    await send(d, [CAP, 30])
+    await c.run(5)
+    const form = { ...RENEWAL, rate: '50' }
+    expect(d.stage('ost_io', form, { expiresS: 300, renews: true, reason: '' }).ok).toBe(true)
+    await commit(d)
+    await c.run(60)
+    expect(activeRules(c)).toContain('cap jobid={1.hog.u1} 50')
+    await c.run(310)
+    expect(activeRules(c)).toEqual(['default * 10000'])
+  })
+
+  it('is not renewed for a rule that does not exist, nor for default', async () => {
+    const { c, service: d } = await ruleService()
+    const terms = { expiresS: 300, renews: true, reason: '' }
+    expect(d.stage('ost_io', RENEWAL, terms)).toMatchObject({ ok: false, error: { code: 'DRAFT_FAULTY' } })
+    expect(d.stage('ost_io', { ...RENEWAL, name: 'default' }, terms).ok).toBe(false)
+    expect(checkDraft(d, 'ost_io', { form: RENEWAL, renews: true }).faults).toHaveLength(1)
+    stage(d, CAP, 30)
+    await commit(d)
+    await c.run(5)
+    expect(checkDraft(d, 'ost_io', { form: RENEWAL, renews: true }).faults).toEqual([])
+    expect(checkDraft(d, 'ost_io', { form: RENEWAL }).faults).toHaveLength(1)
   })
 
   it('stays with a rule that a roll-back brings back', async () => {
@@ -73,9 +154,9 @@ describe('the timer of a rule', () => {
     stage(d, 'stop cap')
     stage(d, 'start two jobid={2.*} rate=9')
     expect(ends(await commit(d))).toEqual(['oss01 rolled back', 'oss02 not sent'])
-    expect(standing(c)).toContain(STANDS)
+    expect(activeRules(c)).toContain(STANDS)
     await c.run(40)
-    expect(standing(c)).not.toContain(STANDS)
+    expect(activeRules(c)).not.toContain(STANDS)
   })
 
   it('stays with a rule that a roll-back could not stop', async () => {
@@ -85,9 +166,9 @@ describe('the timer of a rule', () => {
     stage(d, 'start two jobid={2.*} rate=9', 30)
     stage(d, 'start one jobid={1.*} rate=9', 30)
     expect(ends(await commit(d))).toEqual(['oss01 failed', 'oss02 not sent'])
-    expect(standing(c)).toContain('one jobid={1.*} 9')
+    expect(activeRules(c)).toContain('one jobid={1.*} 9')
     await c.run(40)
-    expect(standing(c)).toEqual(['default * 10000'])
+    expect(activeRules(c)).toEqual(['default * 10000'])
   })
 
   it('is forgotten with its rule, so that a rule of others under that name is not ours', async () => {
@@ -114,7 +195,7 @@ describe('a commit that ended halfway', () => {
     expect(review(d)?.nodes.map((n) => n.host)).toEqual(['oss02'])
     expect(ends(await commit(d))).toEqual(['oss02 done'])
     for (const host of ['oss01', 'oss02']) {
-      expect(standing(c, host)).toContain(STANDS)
+      expect(activeRules(c, host)).toContain(STANDS)
       expect(c.source.emulator.node(host)?.timers.size).toBe(1)
     }
     expect(d.staged.count).toBe(0)

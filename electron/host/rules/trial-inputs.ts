@@ -7,7 +7,7 @@ import { ShapeCache } from '#core/control/binding.ts'
 import { planEdits } from '#core/control/edit-plan.ts'
 import type { Steps } from '#core/base/steps.ts'
 import type { RuleEdit } from '#core/control/rule-edit.ts'
-import { wholeText, writtenRules, type ServerRules } from '#core/control/server-rules.ts'
+import { allRulesText, writtenRules, type ServerRules } from '#core/control/server-rules.ts'
 import { groupServers, type Group, type TriedServer } from '#core/control/trial-groups.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { RulePlan } from './rule-plan.ts'
@@ -32,7 +32,7 @@ export function* groupsInSteps(
   const tried: TriedServer[] = []
   for (const before of servers) {
     const { tbf, profile, hp, cpts, realtime = [] } = before
-    const key = JSON.stringify([tbf, profile.release, hp, cpts, [...realtime], wholeText(writtenRules(before))])
+    const key = JSON.stringify([tbf, profile.release, hp, cpts, [...realtime], allRulesText(writtenRules(before))])
     let after = afterOf.get(key)
     if (!after) afterOf.set(key, (after = planEdits(before, edits).expected))
     tried.push({ before, after })

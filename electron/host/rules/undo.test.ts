@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { planEdits } from '#core/control/edit-plan.ts'
 import type { QueueChoice, RuleEdit } from '#core/control/rule-edit.ts'
-import { asOtherUser, commit, ends, ruleService, send, stage, standing } from '../../../tests/node/rule-service.ts'
+import { asOtherUser, commit, ends, ruleService, send, stage, activeRules } from '../../../tests/node/rule-service.ts'
 import { readServer, rulesText, serviceWith, write } from '../../../tests/rule-oracle.ts'
 import type { RuleService } from './rule-service.ts'
 import { wayBack } from './undo.ts'
@@ -20,24 +20,24 @@ describe('undoing', () => {
     asOtherUser(c, 'oss02', 'start x jobid={9.*} rate=77')
     asOtherUser(c, 'oss02', 'start lone jobid={8.*} rate=7')
     await c.run(4)
-    const was = [standing(c), standing(c, 'oss02')]
+    const was = [activeRules(c), activeRules(c, 'oss02')]
     await send(d, 'change x rate=20', 'stop lone')
     await c.run(5)
     expect(await undo(d)).toEqual(['oss01 done', 'oss02 done'])
-    expect([standing(c), standing(c, 'oss02')]).toEqual(was)
+    expect([activeRules(c), activeRules(c, 'oss02')]).toEqual(was)
   })
 
   it('of an undoing brings the change back', async () => {
     const { c, service: d } = await ruleService()
     await send(d, 'start a jobid={1.*} rate=5', 'reg start b jobid={2.*} rate=6', 'change default rate=900')
     await c.run(4)
-    const reg = standing(c)
-    const hp = standing(c, 'oss01', 'hp')
+    const reg = activeRules(c)
+    const hp = activeRules(c, 'oss01', 'hp')
     expect(await undo(d)).toEqual(['oss01 done', 'oss02 done'])
     await c.run(5)
-    expect(standing(c)).toEqual(['default * 10000'])
+    expect(activeRules(c)).toEqual(['default * 10000'])
     expect(await undo(d)).toEqual(['oss01 done', 'oss02 done'])
-    expect([standing(c), standing(c, 'oss01', 'hp')]).toEqual([reg, hp])
+    expect([activeRules(c), activeRules(c, 'oss01', 'hp')]).toEqual([reg, hp])
   })
 
   it('is done when it is committed, not when it is staged', async () => {
@@ -52,6 +52,18 @@ describe('undoing', () => {
     d.unstage('ost_io', null)
     expect(await undo(d)).toEqual(['oss01 done', 'oss02 done'])
     expect(past?.undone).toBe(true)
+  })
+
+  it('of a rule that expired is not offered, nor staged', async () => {
+    const { c, service: d } = await ruleService()
+    await send(d, ['start a jobid={1.*} rate=5', 30])
+    const id = last(d)?.id ?? ''
+    await c.run(6)
+    expect([...d.revertible('ost_io')]).toEqual([id])
+    await c.run(40)
+    expect([...d.revertible('ost_io')]).toEqual([])
+    expect(d.undo(id)).toMatchObject({ ok: false, error: { code: 'NOTHING_LEFT' } })
+    expect(d.staged.count).toBe(0)
   })
 
   it('starts a rule for the time that it had left, and not once that is over', async () => {
@@ -123,9 +135,9 @@ describe('staging', () => {
     for (const value of [start, 'stop a', start]) stage(d, value)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
     await c.run(4)
-    expect(standing(c)).toContain('a jobid={1.*} 5')
+    expect(activeRules(c)).toContain('a jobid={1.*} 5')
     for (const value of ['stop a', start, 'stop a']) stage(d, value)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
-    expect(standing(c)).toEqual(['default * 10000'])
+    expect(activeRules(c)).toEqual(['default * 10000'])
   })
 })

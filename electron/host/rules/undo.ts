@@ -81,12 +81,12 @@ export function wayBack(done: DoneOn): RuleEdit[] {
   ]
 }
 
-/** Seconds that a rule would have left at `nowMs`; undefined if it would have expired. */
-function leftOf({ expiries }: RuleUndo, edit: RuleEdit, nowMs: number): number | null | undefined {
+/** Seconds that a rule would have left at `nowMs`; null for a permanent one, undefined if fewer than `LEAST_S`. */
+function remainingOf({ expiries }: RuleUndo, edit: RuleEdit, nowMs: number): number | null | undefined {
   const ends = expiries.filter((e) => e.name === edit.name && (edit.queue === 'both' || edit.queue === e.queue))
   if (edit.verb !== 'start' || ends.length === 0) return null
-  const left = Math.ceil((Math.min(...ends.map((e) => e.atMs)) - nowMs) / 1000)
-  return left < LEAST_S ? undefined : left
+  const remaining = Math.ceil((Math.min(...ends.map((e) => e.atMs)) - nowMs) / 1000)
+  return remaining < LEAST_S ? undefined : remaining
 }
 
 /**
@@ -98,7 +98,7 @@ export function undoEdits(done: ReadonlyMap<string, RuleUndo>, nowMs: number): U
   const groups = new Map<string, { edits: { edit: RuleEdit; expiresS: number | null }[]; hosts: string[] }>()
   for (const [host, on] of done) {
     const edits = on.edits.flatMap((edit) => {
-      const expiresS = leftOf(on, edit, nowMs)
+      const expiresS = remainingOf(on, edit, nowMs)
       return expiresS === undefined ? [] : [{ edit, expiresS }]
     })
     const key = JSON.stringify(edits)

@@ -1,7 +1,7 @@
 /**
- * Upkeep of rules between commits, once a second: forgets the terms of removed rules; stops rules bound to this console
- * when they expire, and moves them to a timer on the server if possible; resolves unknown outcomes, also after a
- * restart; ends timers left over by such changes; sends undos to servers that answer again.
+ * Upkeep of rules between commits, once a second: reports expired rules; forgets the terms of removed rules; stops
+ * rules bound to this console when they expire, and moves them to a timer on the server if possible; resolves unknown
+ * outcomes, also after a restart; ends timers left over by such changes; sends undos to servers that answer again.
  */
 import { randomBytes } from 'node:crypto'
 import type { NodeEnd } from '#core/api/rule-edits.ts'
@@ -9,13 +9,14 @@ import { compareHeads } from '#core/control/read-back.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { placeOf, SERVICES } from '../../base/service.ts'
-import { ask } from '../../enforce/send-command.ts'
+import { sendCommand } from '../../enforce/send-command.ts'
 import { covers, makeTimerCommand, readTimers, verifyTimer } from '../../enforce/expiry.ts'
 import { stopOf, type TimerSpec, type TimerStop } from '../../enforce/expiry-spec.ts'
 import { endTimerUnits, readActiveRules, spotsOf } from '../../enforce/remove-rules.ts'
 import { commitChange } from '../../enforce/change.ts'
 import { ANSWER_MS, readServer, readVersion } from '../../enforce/read-server.ts'
 import type { ChangeLog } from './change-log.ts'
+import { ExpiryEvents } from './expiry-events.ts'
 import type { OperatorRule, RulePlace } from './operator-rules.ts'
 import { ruleUndoOf, type PastChange, type UnknownOutcome } from './past-change.ts'
 import type { PendingUndo } from './pending-undo.ts'
@@ -39,6 +40,7 @@ export class Upkeep {
   readonly #sending: Sending
   readonly #log: ChangeLog
   readonly #doneLate: (past: PastChange, host: string) => void
+  readonly #expiries: ExpiryEvents
   #lookedMs = 0
   #refreshedMs = 0
   /** Next retry time of failed actions, by key. */
@@ -49,6 +51,7 @@ export class Upkeep {
     this.#sending = sending
     this.#log = log
     this.#doneLate = doneLate
+    this.#expiries = new ExpiryEvents((mark) => sending.monitor.events.add(mark))
   }
 
   look(): void {
@@ -76,18 +79,20 @@ export class Upkeep {
     for (const pending of this.#log.pending.all) await this.#sendPending(pending)
   }
 
-  /** Forgets the terms of removed rules. */
+  /** Reports rules that expired, and forgets the terms of removed rules. */
   #forgetGone(nowMs: number): void {
     const { monitor, rules } = this.#sending
     const names = new Map<string, Set<string>>()
-    rules.forgetGone(nowMs, ({ service, host, queue, name }) => {
+    const isThere = ({ service, host, queue, name }: RulePlace): boolean | undefined => {
       const reading = monitor.missing.has(host) ? undefined : monitor.serviceReading(host, service)
       if (!reading) return undefined
       const place = placeOf(host, service)
       let of = names.get(place)
       if (!of) names.set(place, (of = new Set(reading.rules.map((r) => `${r.queue} ${r.name}`))))
       return of.has(`${queue} ${name}`)
-    })
+    }
+    if (!this.#sending.isCommitting) this.#expiries.look(nowMs, rules, isThere)
+    rules.forgetGone(nowMs, isThere)
   }
 
   /** Stops rules that only this console stops and that are due. They were accepted as such: no mode prevents it. */
@@ -103,9 +108,13 @@ export class Upkeep {
       } catch {
         // Removing one of Sluice's rules only lifts a limit; it is done even without a record, as a timer would.
       }
-      const answer = await ask(node, command, ANSWER_MS)
-      if (answer.kind === 'done') rules.forget(place)
-      else this.#later(boundKey(place))
+      const answer = await sendCommand(node, command, ANSWER_MS)
+      const timer = rules.find(place)?.timer
+      if (answer.kind !== 'done') this.#later(boundKey(place))
+      else {
+        rules.forget(place)
+        if (timer && timer.expiresMs <= monitor.nowMs()) this.#expiries.stopped(place, timer, monitor.nowMs())
+      }
     }
   }
 
@@ -117,7 +126,9 @@ export class Upkeep {
   #canMove({ host }: RulePlace): boolean {
     const { monitor } = this.#sending
     const timers = monitor.missing.has(host) ? undefined : (monitor.node(host)?.timers ?? 'systemd')
-    return timers !== undefined && timers !== 'none' && monitor.node(host) !== undefined && !this.#sending.guard()
+    return (
+      timers !== undefined && timers !== 'none' && monitor.node(host) !== undefined && !this.#sending.writeRefusal()
+    )
   }
 
   #isTime(key: string): boolean {
@@ -145,7 +156,7 @@ export class Upkeep {
       // It stays bound to this console.
       return
     }
-    await ask(node, command.value, ANSWER_MS)
+    await sendCommand(node, command.value, ANSWER_MS)
     const made = await verifyTimer(node, spec)
     if (made.ok && rules.find(place) === rule) rules.keep(place, { ...rule, timer: { unit: spec.unit, expiresMs } })
     // A timer that cannot be verified is removed, in case it exists.
@@ -164,25 +175,25 @@ export class Upkeep {
       if (!node || monitor.nowMs() < past.atMs + MAY_ACT_MS || !this.#isTime(key)) continue
       this.#later(key)
       const listed = await readTimers(node, ANSWER_MS)
-      const standing = await readActiveRules(node, ANSWER_MS)
-      if (!listed.ok || !standing) continue
+      const active = await readActiveRules(node, ANSWER_MS)
+      if (!listed.ok || !active) continue
       const found = listed.value.filter((t) => units.includes(t.unit))
-      const others = listed.value.filter((t) => t.isOwn && !units.includes(t.unit))
+      const otherTimers = listed.value.filter((t) => t.isOwn && !units.includes(t.unit))
       const isNeeded = (s: TimerStop): boolean =>
         spotsOf(host, s)
-          .filter((spot) => standing.some((r) => isSamePlace(r, spot)))
-          .some((spot) => !others.some((t) => covers(t, [s])) && !this.#hasOtherTerms(spot, units))
+          .filter((spot) => active.some((r) => isSamePlace(r, spot)))
+          .some((spot) => !otherTimers.some((t) => covers(t, [s])) && !this.#hasOtherTerms(spot, units))
       const spare = found.filter((t) => !t.stops.some(isNeeded)).map((t) => t.unit)
-      const left = await this.#endUnits(node, spare)
-      const pending = found.map((t) => t.unit).filter((u) => left.includes(u) || !spare.includes(u))
+      const remaining = await this.#endUnits(node, spare)
+      const pending = found.map((t) => t.unit).filter((u) => remaining.includes(u) || !spare.includes(u))
       if (pending.length === 0) spareTimers.delete(host)
       else spareTimers.set(host, pending)
-      const whole = this.#log.find(past.id)
-      if (whole) this.#log.note(whole)
+      const change = this.#log.find(past.id)
+      if (change) this.#log.note(change)
     }
   }
 
-  /** Ends timers, recorded first. @returns those that may still exist. */
+  /** Ends timers, recorded first or as soon as that is possible. @returns those that may still exist. */
   #endUnits(node: NodeConnection, units: readonly string[]): Promise<string[]> {
     const { audit } = this.#sending.monitor
     return endTimerUnits({
@@ -217,7 +228,9 @@ export class Upkeep {
       if (end.state === 'rolled back') this.#restoreTerms(change)
       // Neither state: the remains are stopped by their timers.
       const ended = change.timers.map((t) => t.unit)
-      const spare = end.state === 'rolled back' ? ended : end.state === 'done' ? change.endTimers : []
+      // Of a change that writes no rule, readings do not show whether its timers exist: the former ones stay, too.
+      const isRead = change.plan.touched.length > 0
+      const spare = end.state === 'rolled back' ? ended : end.state === 'done' && isRead ? change.endTimers : []
       if (spare.length > 0 && change.keeps !== 'none') past.spareTimers.set(host, spare)
       this.#log.note(past)
     }
@@ -255,9 +268,9 @@ export class Upkeep {
       pending.why = 'the server does not answer'
       return
     }
-    const guard = this.#sending.guard() ?? this.#sending.stopped()
-    if (guard) {
-      pending.why = `it answers again; ${guard.why ?? guard.what}`
+    const refused = this.#sending.writeRefusal() ?? this.#sending.stopped()
+    if (refused) {
+      pending.why = `it answers again; ${refused.why ?? refused.what}`
       return
     }
     const like = this.#sending.servers(service).find((s) => s.server === host)
@@ -306,7 +319,7 @@ function endOf(
 ): NodeEnd {
   const host = now.server
   const toDone = compareHeads(plan.expected, plan.touched, now).differences
-  if (toDone.length === 0) return { host, state: 'done', detail: 'it answers again: read back equal' }
+  if (toDone.length === 0) return { host, state: 'done', detail: 'it answers again: verified by read-back' }
   const toBefore = compareHeads(plan.before, plan.touched, now).differences
   if (toBefore.length === 0)
     return { host, state: 'rolled back', detail: 'it answers again: the change is not present' }

@@ -62,7 +62,7 @@ describe('calibration', () => {
     expect(r.value.knowledge.map((k) => k.text).join('\n')).toContain('small-OST0001')
   })
 
-  it('is followed seed by seed to its result, and ends with whoever stops following', async () => {
+  it('is followed seed by seed to its result, and ends when its follower leaves', async () => {
     const input = { span: { fromMs: at(2), toMs: at(24) }, atMs: null, workload: 'closed', seeds: 2 } as const
     const seen: CalibrateEvent[] = []
     for await (const event of calibrationEvents(c.monitor, input)) seen.push(event)
@@ -85,7 +85,7 @@ describe('calibration', () => {
     expect(refused.at(-1)).toMatchObject({ kind: 'failed', notice: { code: 'CALIBRATION_TOO_LONG' } })
   })
 
-  it('can be cancelled', async () => {
+  it('can be canceled', async () => {
     const abort = new AbortController()
     const input = { span: { fromMs: at(2), toMs: at(24) }, atMs: null, workload: 'closed', seeds: 5 } as const
     const run = calibrateOver(c.monitor, input, { signal: abort.signal })

@@ -83,7 +83,7 @@ export async function calibrateOver(
 /** Recorded control: the controller if it was enforcing, else none. */
 function asItWas({ control }: Scenario): Variant {
   return {
-    name: 'As it was',
+    name: 'As recorded',
     controller: control.mode === 'enforce' ? control.controller : 'none',
     maxRate: null,
     periodMs: null,
@@ -96,7 +96,7 @@ function asItWas({ control }: Scenario): Variant {
   }
 }
 
-const CANCELLED: Failure = { code: 'CALIBRATION_CANCELLED', what: 'The calibration was cancelled' }
+const CANCELLED: Failure = { code: 'CALIBRATION_CANCELLED', what: 'The calibration was canceled' }
 
 function runSeeds(
   scenario: Scenario,

@@ -19,7 +19,7 @@ export interface Schema {
   readonly minimum?: number
   readonly maximum?: number
   /** True for a list that may be written as its only item. */
-  readonly mayBeOne?: boolean
+  readonly allowsSingleItem?: boolean
 }
 
 /** Inputs that pass through a transform, such as one operation or several, are described by its output. */
@@ -29,7 +29,7 @@ const options: Parameters<typeof z.toJSONSchema>[1] = {
   override: ({ zodSchema, jsonSchema }) => {
     const { def } = zodSchema._zod
     if (def.type === 'pipe' && def.in._zod.def.type === 'transform') {
-      Object.assign(jsonSchema, z.toJSONSchema(def.out, options), { mayBeOne: true })
+      Object.assign(jsonSchema, z.toJSONSchema(def.out, options), { allowsSingleItem: true })
     }
   },
 }
@@ -41,18 +41,18 @@ export function scenarioJsonSchema(): Schema {
 }
 
 /** Branches of a union; those that contradict constants the map already contains are left out. */
-export function branches(s: Schema, says: ReadonlyMap<string, unknown> | undefined): Schema[] {
+export function branches(s: Schema, values: ReadonlyMap<string, unknown> | undefined): Schema[] {
   const parts = s.oneOf ?? s.anyOf ?? s.allOf
   if (!parts) return [s]
   const about = s.description === undefined ? {} : { description: s.description }
   return parts
-    .flatMap((p) => branches({ ...about, ...p }, says))
+    .flatMap((p) => branches({ ...about, ...p }, values))
     .filter((p) =>
       Object.entries(p.properties ?? {}).every(([key, child]) => {
-        if (!says?.has(key)) return true
-        const said = says.get(key)
-        if (child.const !== undefined) return said === null || child.const === said
-        return child.enum === undefined || said === null || child.enum.some((v) => v === said)
+        if (!values?.has(key)) return true
+        const value = values.get(key)
+        if (child.const !== undefined) return value === null || child.const === value
+        return child.enum === undefined || value === null || child.enum.some((v) => v === value)
       }),
     )
 }
@@ -63,7 +63,7 @@ export function detailOf(s: Schema): string {
   const kind = s.enum ? s.enum.slice(0, 6).join(' | ') : s.const !== undefined ? String(s.const) : typeName(s)
   const isRange = minimum !== undefined && maximum !== undefined && maximum < 1e15
   const range = isRange ? ` ${minimum} to ${maximum}` : ''
-  const plain = plainOf(s)
+  const plain = defaultText(s)
   const standard = plain === '' ? '' : `, default ${plain}`
   return [`${kind}${range}${standard}`, s.description]
     .filter((t) => t !== undefined && t !== '')
@@ -72,7 +72,7 @@ export function detailOf(s: Schema): string {
 }
 
 /** Default value as text; empty without, and for lists and maps. */
-function plainOf({ default: standard }: Schema): string {
+function defaultText({ default: standard }: Schema): string {
   return typeof standard === 'string' || typeof standard === 'number' || typeof standard === 'boolean'
     ? String(standard)
     : ''
@@ -103,16 +103,16 @@ export function valuesOf(s: Schema): Option[] {
   const about = s.description ?? ''
   const option = (label: string): Option => ({
     label,
-    detail: label === plainOf(s) ? 'default' : about,
+    detail: label === defaultText(s) ? 'default' : about,
     apply: label,
   })
-  if (s.type === 'array' && s.items) return valuesOf(s.items).map((o) => (s.mayBeOne ? o : inList(o)))
+  if (s.type === 'array' && s.items) return valuesOf(s.items).map((o) => (s.allowsSingleItem ? o : inList(o)))
   if (s.enum) return s.enum.map((v) => option(String(v)))
   if (s.const !== undefined) return [option(String(s.const))]
   if (s.type === 'boolean') return ['true', 'false'].map(option)
-  const plain = plainOf(s)
+  const plain = defaultText(s)
   return plain === '' ? [] : [option(plain)]
 }
 
-/** Same where a list is required. */
+/** Returns the option as a list with one item, for places that require a list. */
 export const inList = (o: Option): Option => ({ ...o, apply: `[${o.apply}]` })

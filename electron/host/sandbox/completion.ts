@@ -5,7 +5,6 @@
 import { isMap, isPair, isScalar, isSeq, parseDocument, visit, type Document, type Node, type Pair } from 'yaml'
 import type * as z from 'zod'
 import type { completion } from '#core/api/sandbox.ts'
-import { namesIn } from './completion-names.ts'
 import { branches, detailOf, inList, type Schema, scenarioJsonSchema, valuesOf } from './completion-schema.ts'
 
 export type Completion = z.infer<typeof completion>
@@ -16,6 +15,21 @@ const OPTIONS_MAX = 200
 const TEXT_MAX = 1_000_000
 /** Placeholder at the cursor; does not occur in real texts. */
 const MARK = 'zz__cursor__zz'
+
+const NAMES_MAX = 200
+const POLICIES = ['fifo', 'tbf jobid', 'tbf nid', 'tbf opcode', 'tbf jobid+opcode', 'tbf uid', 'tbf'] as const
+const RELEASES = ['2.12.9', '2.15.8', '2.16.1', '2.17.0', '2.17.57'] as const
+
+/** Kind of names that a key refers to. */
+const REFERENCES: Readonly<Record<string, 'targets' | 'servers' | 'jobs' | 'files'>> = {
+  targets: 'targets',
+  target: 'targets',
+  servers: 'servers',
+  server: 'servers',
+  mounted_on: 'servers',
+  job: 'jobs',
+  file: 'files',
+}
 
 /**
  * Completes at a position.
@@ -31,8 +45,8 @@ export function complete(text: string, line: number, column: number): Completion
   const before = at.slice(0, column - 1)
   const token = /[\p{L}\p{N}_.@-]*$/u.exec(before)?.[0] ?? ''
   // A dash that begins an item is not part of the next word.
-  const word = /^\s*-$/.test(before) ? '' : token
-  const head = before.slice(0, before.length - word.length)
+  const partial = /^\s*-$/.test(before) ? '' : token
+  const head = before.slice(0, before.length - partial.length)
   if (isComment(head)) return none
   const rest = at.slice(column - 1).replace(/^[\p{L}\p{N}_.@-]*/u, '')
   const fromColumn = head.length + 1
@@ -43,7 +57,7 @@ export function complete(text: string, line: number, column: number): Completion
     ? [() => valuesAt(put(MARK, rest))]
     : [() => keysAt(put(rest.startsWith(':') ? MARK : `${MARK}: 0`, rest)), () => valuesAt(put(MARK, rest))]
   for (const attempt of tries) {
-    const options = attempt().filter((o) => o.label.toLowerCase().startsWith(word.toLowerCase()))
+    const options = attempt().filter((o) => o.label.toLowerCase().startsWith(partial.toLowerCase()))
     if (options.length > 0) return { fromColumn, options: options.slice(0, OPTIONS_MAX) }
   }
   return none
@@ -159,4 +173,50 @@ function valuesAt(text: string): Option[] {
     if (!options.has(o.label) && o.label !== MARK) options.set(o.label, o)
   }
   return [...options.values()]
+}
+
+/** Quotes a name only if YAML would not read it as the same text. */
+const quoted = (name: string): string =>
+  /^[A-Za-z][\w.-]*$/.test(name) && !/^(true|false|null|yes|no|on|off)$/i.test(name) ? name : JSON.stringify(name)
+
+/** Names that a scenario defines and refers to in other parts. */
+function namesIn(document: Document.Parsed, path: readonly (string | number)[]): Option[] {
+  const key = path.findLast((p) => typeof p === 'string')
+  if (key === undefined) return []
+  const fixed = key === 'policy' ? POLICIES : key === 'version' ? RELEASES : undefined
+  if (fixed) return fixed.map((label) => ({ label, detail: '', apply: label }))
+  const kind = Object.hasOwn(REFERENCES, key) ? REFERENCES[key] : undefined
+  // ccPFS servers are defined there, not referred to.
+  if (!kind || (path[0] === 'ccpfs' && kind === 'servers')) return []
+  return listed(document, kind)
+    .slice(0, NAMES_MAX)
+    .map(([label, detail]) => ({ label, detail, apply: quoted(label) }))
+}
+
+function listed(document: Document.Parsed, kind: 'targets' | 'servers' | 'jobs' | 'files'): [string, string][] {
+  const at = (path: readonly string[]): unknown => {
+    try {
+      const node: unknown = document.getIn(path, true)
+      return typeof node === 'object' && node !== null && 'toJSON' in node
+        ? (node as { toJSON(): unknown }).toJSON()
+        : undefined
+    } catch {
+      return undefined
+    }
+  }
+  const list = (value: unknown): Record<string, unknown>[] =>
+    Array.isArray(value) ? value.filter((v): v is Record<string, unknown> => typeof v === 'object' && v !== null) : []
+  const named = (items: readonly Record<string, unknown>[], field: string, detail: string): [string, string][] =>
+    items.flatMap((i) =>
+      typeof i[field] === 'string' && i[field] !== '' ? [[i[field], detail] as [string, string]] : [],
+    )
+  const oss = list(at(['oss']))
+  const mds = list(at(['mds']))
+  if (kind === 'jobs') return named(list(at(['jobs'])), 'id', 'a job')
+  if (kind === 'files') return named(list(at(['ccpfs', 'files'])), 'name', 'a file')
+  if (kind === 'servers') return [...named(oss, 'name', 'OSS'), ...named(mds, 'name', 'MDS')]
+  return [
+    ...oss.flatMap((o) => named(list(o['osts']), 'name', `OST of ${String(o['name'])}`)),
+    ...mds.flatMap((m) => named(list(m['mdts']), 'name', `MDT of ${String(m['name'])}`)),
+  ]
 }

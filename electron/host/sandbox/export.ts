@@ -1,6 +1,7 @@
 /** Export of a comparison: CSV for a spreadsheet, complete JSON, Markdown for a ticket. */
 import type { Band, Metric, RunResult } from '#core/api/sandbox.ts'
 import { METRICS } from '#core/api/sandbox.ts'
+import { guardedText } from '#core/base/csv-cell.ts'
 import { letterOf } from '#core/sandbox/variant-summary.ts'
 import { mdRow as row, mdText } from '#core/snapshot/markdown-text.ts'
 
@@ -22,7 +23,7 @@ const UNIT: Readonly<Record<Metric, string>> = {
   sloMisses: 'jobs',
   utilisation: '',
 }
-const METRIC_WORDS: Readonly<Record<Metric, string>> = {
+const METRIC_LABELS: Readonly<Record<Metric, string>> = {
   throughputBps: 'Throughput',
   throughputRpcs: 'RPCs served',
   jain: 'Jain fairness',
@@ -30,7 +31,7 @@ const METRIC_WORDS: Readonly<Record<Metric, string>> = {
   victimP99Ms: 'Victim wait p99',
   starvedS: 'Starved',
   sloMisses: 'SLO misses',
-  utilisation: 'Utilisation',
+  utilisation: 'Device utilization',
 }
 type JobMeasure = keyof RunResult['variants'][number]['jobs']
 const JOB_UNIT: Readonly<Record<JobMeasure, string>> = {
@@ -43,14 +44,8 @@ const JOB_UNIT: Readonly<Record<JobMeasure, string>> = {
 }
 const JOB_MEASURES = Object.keys(JOB_UNIT) as JobMeasure[]
 
-/**
- * Text cell: quoted, and never a formula. Spreadsheets execute text beginning with = + - or @, also after a tab or a
- * line break; a leading apostrophe prevents this.
- */
-export const csvText = (text: string): string => {
-  const safe = /^[\s\p{Cc}]*[=+\-@|%＝＋－＠]|^[\t\r\n]/u.test(text) ? `'${text}` : text
-  return `"${safe.replaceAll('"', '""')}"`
-}
+/** Quotes a text cell; a spreadsheet does not take it for a formula. */
+export const csvText = (text: string): string => `"${guardedText(text).replaceAll('"', '""')}"`
 
 const cell = (v: string | number): string => (typeof v === 'number' ? String(Number(v.toPrecision(9))) : csvText(v))
 
@@ -118,7 +113,7 @@ function md(r: RunResult): string {
     '',
     row(['', ...columns]),
     ruler,
-    ...METRICS.map((m) => row([METRIC_WORDS[m], ...r.variants.map((v) => shown(v.metrics[m], UNIT[m]))])),
+    ...METRICS.map((m) => row([METRIC_LABELS[m], ...r.variants.map((v) => shown(v.metrics[m], UNIT[m]))])),
     '',
     row(['Wait p95 by job', ...columns]),
     ruler,

@@ -29,15 +29,15 @@ export function serversOf(monitor: ClusterMonitor, sample: number): ForkServer[]
     monitor.serversOf(service).flatMap((name): ForkServer[] => {
       const reading = monitor.reading(name, service)
       if (!reading) return []
-      const kept = monitor.recent.rulesAt(placeOf(name, service), sample)
-      const rules = kept ? parseNrsTbfRule(kept.text).rules : reading.rules
+      const recentRules = monitor.recent.rulesAt(placeOf(name, service), sample)
+      const rules = recentRules ? parseNrsTbfRule(recentRules.text).rules : reading.rules
       return [
         {
           name,
           kind: service === 'ost_io' ? 'oss' : 'mds',
           version: reading.version?.text,
           cpts: rules.length > 0 ? Math.max(...rules.map((r) => r.cpt)) + 1 : undefined,
-          policy: kept?.policy ?? policyOf(reading),
+          policy: recentRules?.policy ?? policyOf(reading),
         },
       ]
     }),
@@ -50,10 +50,10 @@ export function serversOf(monitor: ClusterMonitor, sample: number): ForkServer[]
 }
 
 /** Commands that recreate a rule list, without the rules of Sluice's controllers. */
-export function ruleLines(rules: readonly RuleLine[]): { lines: string[]; own: number } {
+export function ruleLines(rules: readonly RuleLine[]): { lines: string[]; controllerRules: number } {
   const hp = new Set(rules.filter((r) => r.queue === 'hp' && r.cpt === 0).map((r) => r.name))
   const reg = rules.filter((r) => r.queue === 'reg' && r.cpt === 0)
-  const own = reg.filter((r) => isControllerRule(r.name)).length
+  const controllerRules = reg.filter((r) => isControllerRule(r.name)).length
   const lines = reg
     .filter((r) => !isControllerRule(r.name))
     .flatMap((r) => {
@@ -61,7 +61,7 @@ export function ruleLines(rules: readonly RuleLine[]): { lines: string[]; own: n
       return [`${hp.has(r.name) ? '' : 'reg '}start ${r.name} ${r.conditions} rate=${r.rate}`]
     })
   // A started rule is inserted before the others, so the last of the list is written first.
-  return { lines: lines.reverse(), own }
+  return { lines: lines.reverse(), controllerRules }
 }
 
 /** Servers with equal lists share their rules. */
@@ -76,21 +76,23 @@ export function groupRules(service: ServiceName, lists: ReadonlyMap<string, read
   return [...groups.values()].flatMap(({ lines, servers }) => lines.map((line) => ({ service, line, servers })))
 }
 
-export function rulesAt(monitor: ClusterMonitor, sample: number): Pick<ForkInputs, 'rules' | 'ownRules'> {
+export function rulesAt(monitor: ClusterMonitor, sample: number): Pick<ForkInputs, 'rules' | 'controllerRules'> {
   const rules: ForkRule[] = []
-  let ownRules = 0
+  let controllerRules = 0
   for (const service of Object.keys(SERVICES) as ServiceName[]) {
     const lists = new Map<string, readonly string[]>()
     for (const host of monitor.serversOf(service)) {
-      const kept = monitor.recent.rulesAt(placeOf(host, service), sample)
-      const read = kept ? parseNrsTbfRule(kept.text).rules : (monitor.serviceReading(host, service)?.rules ?? [])
-      const { lines, own } = ruleLines(read)
-      ownRules += own
-      if (lines.length > 0) lists.set(host, lines)
+      const recentRules = monitor.recent.rulesAt(placeOf(host, service), sample)
+      const read = recentRules
+        ? parseNrsTbfRule(recentRules.text).rules
+        : (monitor.serviceReading(host, service)?.rules ?? [])
+      const written = ruleLines(read)
+      controllerRules += written.controllerRules
+      if (written.lines.length > 0) lists.set(host, written.lines)
     }
     rules.push(...groupRules(service, lists))
   }
-  return { rules, ownRules }
+  return { rules, controllerRules }
 }
 
 export function controlOf(monitor: ClusterMonitor): ForkInputs['control'] {
@@ -116,15 +118,15 @@ export function controlOf(monitor: ClusterMonitor): ForkInputs['control'] {
   }
 }
 
-/** Metadata operations of every job since its entries began, by counter. */
+/** Number of metadata operations of every job since its entries began, by counter. */
 export function metadataCounters(monitor: ClusterMonitor): Map<string, Map<string, number>> {
   const out = new Map<string, Map<string, number>>()
   for (const host of monitor.serversOf('mdt')) {
     for (const { entries } of monitor.reading(host, 'mdt')?.targets ?? []) {
       for (const e of entries) {
-        let of = out.get(e.jobId)
-        if (!of) out.set(e.jobId, (of = new Map<string, number>()))
-        for (const [name, c] of e.counters) if (c.samples > 0) of.set(name, (of.get(name) ?? 0) + c.samples)
+        let sums = out.get(e.jobId)
+        if (!sums) out.set(e.jobId, (sums = new Map<string, number>()))
+        for (const [name, c] of e.counters) if (c.samples > 0) sums.set(name, (sums.get(name) ?? 0) + c.samples)
       }
     }
   }

@@ -4,7 +4,7 @@ import type { Span } from '#core/api/history.ts'
 import type { ForkInputs, ForkJob, ForkRule, ForkServer, ForkTarget } from '#core/sandbox/fork-inputs.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { SERVICES } from '../../base/service.ts'
-import { JOB_COLUMNS, TARGET_COLUMNS, type Block, type HistoryReader, type KeptRule } from '../../history/reader.ts'
+import { JOB_COLUMNS, TARGET_COLUMNS, type Block, type HistoryReader, type HistoryRule } from '../../history/reader.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { controlOf, groupRules, mdtsOf, metadataCounters, ruleLines, scenarioOf, serversOf } from './fork-facts.ts'
 import { BINS, COVERAGE_MIN, gapsOf, heldPart } from './fork-bins.ts'
@@ -15,7 +15,7 @@ export interface ForkAround extends Pick<ForkInputs, 'cluster' | 'kind' | 'contr
   readonly intervalMs: number
   readonly job?: ((jobId: string) => Pick<ForkJob, 'hosts' | 'targets' | 'ops'> | undefined) | undefined
   /** Text about facts that do not come from the range. */
-  readonly said: string
+  readonly notice: string
 }
 
 /** Facts that the console has about the active source. */
@@ -40,7 +40,7 @@ export function aroundOf(monitor: ClusterMonitor): ForkAround {
         }
       )
     },
-    said: 'Controller, settings and CPTs are the present ones, not those of the range.',
+    notice: 'Controller, settings and CPTs are the current ones, not those of the range.',
   }
 }
 
@@ -172,13 +172,13 @@ export function inputsFromHistory(
   }
   const keep = (values: readonly number[]): number[] => values.filter((_, i) => isKnown[i])
   const allTargets = [...targets].flatMap(([key, t]): ForkTarget[] => {
-    const kept = reader.target(key)
+    const stored = reader.target(key)
     const column = (c: (typeof TARGET_COLUMNS)[number]): number[] => keep(t.mean(TARGET_COLUMNS.indexOf(c)))
-    return kept
+    return stored
       ? [
           {
-            name: kept.target,
-            server: kept.node,
+            name: stored.target,
+            server: stored.node,
             rpcs: column('rpcs'),
             serviceMs: column('serviceMs'),
             queued: column('queued'),
@@ -187,17 +187,17 @@ export function inputsFromHistory(
       : []
   })
   const allJobs = [...jobs].flatMap(([key, series]): ForkJob[] => {
-    const kept = reader.job(key)
-    if (!kept) return []
+    const stored = reader.job(key)
+    if (!stored) return []
     const column = (c: (typeof JOB_COLUMNS)[number]): number[] => keep(series.mean(JOB_COLUMNS.indexOf(c), samples))
-    const live = around.job?.(kept.jobId)
+    const live = around.job?.(stored.jobId)
     const rpcs = column('rpcs')
     return [
       {
-        jobId: kept.jobId,
-        user: kept.user,
-        account: kept.account,
-        nodes: kept.nodes,
+        jobId: stored.jobId,
+        user: stored.user,
+        account: stored.account,
+        nodes: stored.nodes,
         hosts: live?.hosts ?? [],
         rpcs,
         readBps: column('readBps'),
@@ -226,7 +226,7 @@ export function inputsFromHistory(
     ...rulesOf(reader.rulesAt(span.fromMs), new Set(allTargets.map((t) => t.server))),
     control: around.control,
     scenario: around.scenario,
-    unknown: [around.said],
+    unknown: [around.notice],
   })
 }
 
@@ -242,20 +242,23 @@ function serversFrom(now: readonly ForkServer[], targets: readonly ForkTarget[])
 }
 
 /** Rules in force at an instant, by place (`placeOf`); older files use the bare name of an MDS for its main service. */
-function rulesOf(kept: readonly KeptRule[], oss: ReadonlySet<string>): Pick<ForkInputs, 'rules' | 'ownRules'> {
+function rulesOf(
+  stored: readonly HistoryRule[],
+  oss: ReadonlySet<string>,
+): Pick<ForkInputs, 'rules' | 'controllerRules'> {
   const rules: ForkRule[] = []
-  let ownRules = 0
-  const places = Map.groupBy(kept, (r) => r.server)
+  let controllerRules = 0
+  const places = Map.groupBy(stored, (r) => r.server)
   for (const service of Object.keys(SERVICES) as ServiceName[]) {
     const lists = new Map<string, readonly string[]>()
     for (const [place, list] of places) {
       const [host = '', named] = place.split('/')
       if ((named ?? (oss.has(host) ? 'ost_io' : 'mdt')) !== service) continue
-      const { lines, own } = ruleLines([...list].sort((a, b) => a.position - b.position))
-      ownRules += own
-      if (lines.length > 0) lists.set(host, lines)
+      const written = ruleLines([...list].sort((a, b) => a.position - b.position))
+      controllerRules += written.controllerRules
+      if (written.lines.length > 0) lists.set(host, written.lines)
     }
     rules.push(...groupRules(service, lists))
   }
-  return { rules, ownRules }
+  return { rules, controllerRules }
 }

@@ -21,7 +21,7 @@ function scene(faults: readonly object[] = []): Scenario {
 
 const at = (s: number): number => EPOCH + s * 1000
 
-describe('a fork of the source on screen', () => {
+describe('a fork of the active source', () => {
   let c: Emulated
   beforeAll(async () => {
     c = emulatedCluster(scene(), { controller: 'none', mode: 'observe' })
@@ -91,7 +91,7 @@ describe('a fork of the source on screen', () => {
     const fresh = emulatedCluster(scene(), { controller: 'none' })
     const r = forkOf(fresh.monitor, { span: null, atMs: null, workload: 'closed' })
     expect(r).toMatchObject({ ok: false, error: { code: 'FORK_EMPTY' } })
-    if (!r.ok) expect(r.error.next).toContain('gallery')
+    if (!r.ok) expect(r.error.next).toContain('built-in scenario')
   })
 })
 
@@ -133,8 +133,8 @@ describe('a fork of the demo', () => {
     expect(haechi).toEqual(scenario.haechi.map((n) => ({ ...n, capacity: [], changes: [] })))
     expect(haechi.length).toBeGreaterThan(0)
     expect(clients.count).toBeGreaterThanOrEqual(scenario.clients.count)
-    const said = fork?.unknown.join(' ')
-    for (const part of ['stages of PADLL', 'ccPFS', 'data nodes']) expect(said).toContain(part)
+    const output = fork?.unknown.join(' ')
+    for (const part of ['stages of PADLL', 'ccPFS', 'data nodes']) expect(output).toContain(part)
     const forkOfIt = new EmulatedCluster(read.value)
     expect(forkOfIt.sim.runUntil(0.2e9, 5e6)).toBe(true)
     expect(forkOfIt.ccpfs?.trace.resources(0.2e9, 0.2e9).length).toBeGreaterThan(0)

@@ -11,7 +11,7 @@ import { controlOf, mdtsOf, metadataCounters, rulesAt, scenarioOf, serversOf } f
 
 /** Length of the range before a fork's instant, ms. */
 export const LOOK_BACK_MS = 60_000
-/** Beyond this number of jobs bins are longer: the table of all jobs is held in memory. */
+/** Number of jobs beyond which bins are longer: the table of all jobs is held in memory. */
 const MANY_JOBS = 3_000
 const FEW_BINS = 60
 
@@ -37,7 +37,7 @@ export function inputsFromMemory(
     return fail({
       ...EMPTY,
       why: 'no sample was taken yet',
-      next: 'Wait for the first samples, or open a scenario of the gallery.',
+      next: 'Wait for the first samples, or open a built-in scenario.',
     })
   }
   const newestMs = raw.totals.atMs(raw.totals.newest)
@@ -130,7 +130,7 @@ export function reachesBack({ recent }: ClusterMonitor, atMs: number): boolean {
 function sourceFacts(
   monitor: ClusterMonitor,
   sample: number,
-): Pick<ForkInputs, 'cluster' | 'kind' | 'servers' | 'rules' | 'ownRules' | 'control' | 'scenario'> {
+): Pick<ForkInputs, 'cluster' | 'kind' | 'servers' | 'rules' | 'controllerRules' | 'control' | 'scenario'> {
   const { source } = monitor
   return {
     cluster: source.cluster,

@@ -26,7 +26,7 @@ function aroundPlayed(monitor: ClusterMonitor, played: RecordedCluster, span: Sp
     const of = reader.rulesAt(span.fromMs).filter((r) => r.server === server)
     return of.length > 0 ? Math.max(...of.map((r) => r.cpt)) + 1 : undefined
   }
-  const isOwn = played.source.cluster === monitor.source.cluster
+  const isSameCluster = played.source.cluster === monitor.source.cluster
   return {
     cluster: played.source.cluster,
     kind: 'RECORDED',
@@ -43,11 +43,11 @@ function aroundPlayed(monitor: ClusterMonitor, played: RecordedCluster, span: Sp
       controller: 'none',
       mode: 'observe',
       options: DEFAULT_LOOP_OPTIONS,
-      maxRate: isOwn ? monitor.source.maxRate : USUAL_T,
+      maxRate: isSameCluster ? monitor.source.maxRate : USUAL_T,
       periodMs: monitor.source.periodNs / 1e6,
     },
     intervalMs: played.past.tiers.find((t) => t.id === 'raw')?.stepMs ?? 1000,
-    said: `Releases, policies, metadata servers, the controller and T are not kept in a file: T is ${isOwn ? 'the present one' : `assumed to be ${USUAL_T} RPC/s`}, policies are inferred from the rules.`,
+    notice: `Releases, policies, metadata servers, the controller and T are not kept in a file: T is ${isSameCluster ? 'the current one' : `assumed to be ${USUAL_T} RPC/s`}, policies are inferred from the rules.`,
   }
 }
 
@@ -67,8 +67,8 @@ export function gather(
   if (played) {
     const { reader } = played.past
     // Its last sample belongs to the minute before its end.
-    const stretch = span ?? within(minuteTo((atMs ?? played.toMs) + 1), reader.kept())
-    return inputsFromHistory(aroundPlayed(monitor, played, stretch), reader, stretch, {
+    const range = span ?? within(minuteTo((atMs ?? played.toMs) + 1), reader.extent())
+    return inputsFromHistory(aroundPlayed(monitor, played, range), reader, range, {
       workload,
       isReplay: span !== null,
     })
@@ -81,10 +81,10 @@ export function gather(
 /** A file may begin within the minute. */
 const within = (
   span: { readonly fromMs: number; readonly toMs: number },
-  kept: { readonly fromMs: number } | undefined,
+  extent: { readonly fromMs: number } | undefined,
 ): { fromMs: number; toMs: number } => ({
   ...span,
-  fromMs: Math.min(span.toMs - 1, Math.max(span.fromMs, kept?.fromMs ?? 0)),
+  fromMs: Math.min(span.toMs - 1, Math.max(span.fromMs, extent?.fromMs ?? 0)),
 })
 
 /** Failures: FORK_EMPTY, FORK_HOLES, FORK_NO_TARGETS, FORK_INVALID. */

@@ -54,7 +54,7 @@ parentPort.on('message', ({ what }) => { if (what.kind === 'check') process.exit
   stuck.close()
   // An endless loop ends with its thread: the next text gets another one.
   const looping = new TextReader({ program: onMessage('for (;;);'), readMs: 500 })
-  const late = { code: 'SCENARIO_UNREAD', message: 'the text was not read: it takes longer than 0.5 s' }
+  const late = { code: 'SCENARIO_UNREAD', message: 'the text was not read: it took longer than 0.5 s' }
   expect((await looping.check(LONG)).faults).toMatchObject([late])
   expect((await looping.check(LONG)).faults).toMatchObject([late])
   looping.close()

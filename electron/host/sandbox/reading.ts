@@ -50,7 +50,7 @@ export class TextReader {
   async check(text: string): Promise<ScenarioCheck> {
     if (text.length <= AT_ONCE_MAX) return checkScenario(text)
     return new Promise((resolve) => {
-      this.#ask({ kind: 'check', text }, (from, why) => {
+      this.#request({ kind: 'check', text }, (from, why) => {
         if (from?.kind === 'check') return resolve(from.check)
         resolve(nothing([{ line: 1, column: 1, code: 'SCENARIO_UNREAD', message: `the text was not read: ${why}` }]))
       })
@@ -61,7 +61,7 @@ export class TextReader {
   async leaveOut(text: string, jobIds: readonly string[]): Promise<{ text: string; check: ScenarioCheck }> {
     if (text.length <= AT_ONCE_MAX) return without(text, jobIds)
     return new Promise((resolve) => {
-      this.#ask({ kind: 'leave out', text, jobIds }, (from, why) => {
+      this.#request({ kind: 'leave out', text, jobIds }, (from, why) => {
         if (from?.kind === 'left out') return resolve(from)
         const message = `the text was not read: ${why}`
         resolve({ text, check: nothing([{ line: 1, column: 1, code: 'SCENARIO_UNREAD', message }]) })
@@ -72,13 +72,13 @@ export class TextReader {
   async complete(text: string, line: number, column: number): Promise<Completion> {
     if (text.length <= AT_ONCE_MAX) return complete(text, line, column)
     return new Promise((resolve) => {
-      this.#ask({ kind: 'complete', text, line, column }, (from) => {
+      this.#request({ kind: 'complete', text, line, column }, (from) => {
         resolve(from?.kind === 'complete' ? from.completion : { fromColumn: Math.max(1, column), options: [] })
       })
     })
   }
 
-  #ask(what: ToReader['what'], answer: Answer): void {
+  #request(what: ToReader['what'], answer: Answer): void {
     const thread = (this.#thread ??= this.#begin())
     const number = this.#number++
     this.#waiting.set(number, answer)
@@ -106,7 +106,7 @@ export class TextReader {
   }
 
   #watch(): NodeJS.Timeout {
-    return setTimeout(() => this.#end(`it takes longer than ${this.#readMs / 1000} s`), this.#readMs)
+    return setTimeout(() => this.#end(`it took longer than ${this.#readMs / 1000} s`), this.#readMs)
   }
 
   /** Ends the thread; waiting requests fail with the reason. */

@@ -4,6 +4,7 @@ import type { KnowledgeLine, OutsideInput, RunEvent, RunInput, RunResult } from 
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import type { Comparison } from '#core/sandbox/comparison.ts'
+import type { JobColors } from '#core/series/job-colors.ts'
 import { withoutIdlePlanes, type WithoutIdle } from '#core/sandbox/idle-planes.ts'
 import { ComparisonRun, type ComparisonEvent, type Cost } from '../../sandbox/comparison-run.ts'
 import { variantOf } from '../../sandbox/variant-input.ts'
@@ -11,25 +12,25 @@ import { toNotice } from '../views/status.ts'
 import { outsideInputs } from './outside-inputs.ts'
 import { knowledgeOf } from './scenarios-check.ts'
 
-/** Below this number of seeds the ends of a band are close to the observed extremes. */
+/** Number of seeds below which the ends of a band are close to the observed extremes. */
 const FEW_SEEDS = 10
 
 /** Uncertainty of a run itself, in addition to that of its scenario. */
 function runKnowledge(
   { rest, jobs }: Pick<Comparison, 'rest' | 'jobs'>,
   seeds: number,
-  left: WithoutIdle['left'],
+  omitted: WithoutIdle['omitted'],
 ): KnowledgeLine[] {
   const lines: KnowledgeLine[] = []
   const number = (n: number): string => Math.round(n).toLocaleString('en-GB')
   if (rest.jobs > 0) {
-    const text = `${number(rest.jobs)} jobs with the least demand are run but not listed: together ${number(rest.rpcs)} RPC/s and ${number(rest.bps / 1e6)} MB/s in the baseline.`
+    const text = `${number(rest.jobs)} jobs with the least demand are simulated but not listed: in total ${number(rest.rpcs)} RPC/s and ${number(rest.bps / 1e6)} MB/s in the baseline.`
     lines.push({ level: 'watch', text })
   }
   if (!jobs.role.includes('hog')) {
     lines.push({
       level: 'ok',
-      text: 'No job of the baseline takes more than its fair share by nodes: no hog, no victim.',
+      text: 'No job of the baseline takes more than its fair share by node count: no hog, no victim.',
     })
   }
   if (seeds === 1) {
@@ -37,8 +38,8 @@ function runKnowledge(
   } else if (seeds < FEW_SEEDS) {
     lines.push({ level: 'watch', text: `${seeds} seeds: the ends of the bands are uncertain.` })
   }
-  if (left.length > 0) {
-    const names = left.map((plane) => (plane === 'locks' ? 'the ccPFS' : 'the data nodes')).join(' and ')
+  if (omitted.length > 0) {
+    const names = omitted.map((plane) => (plane === 'locks' ? 'the ccPFS' : 'the data nodes')).join(' and ')
     const text = `Not run, because no variant changes them and they share nothing with the Lustre servers: ${names}.`
     lines.push({ level: 'ok', text })
   }
@@ -46,18 +47,25 @@ function runKnowledge(
 }
 
 /** Most results kept for export. */
-const RESULTS_KEPT = 10
+const RESULTS_MAX = 10
 
 const BUSY: Failure = {
   code: 'SANDBOX_BUSY',
   what: 'The run was not started',
   why: 'another one is running, here or in another window',
-  unaffected: 'the one that is running',
+  unaffected: 'The one that is running.',
   next: 'Wait until it ends, or cancel it.',
 }
 
+const NONE_STAGED: Failure = {
+  code: 'NO_RESULT',
+  what: 'There is no sandbox result',
+  why: 'no variant was staged since the console started',
+  next: 'Stage a variant in the sandbox.',
+}
+
 /** Result, and the source of its scenario's fork. */
-export interface KeptRun {
+export interface FinishedRun {
   readonly result: RunResult
   /** undefined: the scenario is not a fork. */
   readonly cluster: string | undefined
@@ -65,18 +73,20 @@ export interface KeptRun {
   readonly forkMs: number | undefined
   /** Wall clock time when the run ended. */
   readonly endedMs: number
+  /** Cluster on which a variant of it was last staged, and when, on the cluster's clock; undefined: on none. */
+  readonly staged?: { readonly cluster: string; readonly atMs: number } | undefined
 }
 
 export interface RunServiceParts {
-  /** `colour` of a job on screen: 1 to 7; 0: none. */
-  readonly colourOf: (jobId: string) => number
+  /** Colors of the jobs of the active source. */
+  readonly jobColors: () => JobColors
   /** Program of the threads (tests). */
   readonly program?: string | undefined
 }
 
 export class RunService {
   readonly #parts: RunServiceParts
-  readonly #kept = new Map<string, KeptRun>()
+  readonly #finished = new Map<string, FinishedRun>()
   #running: ComparisonRun | undefined
 
   constructor(parts: RunServiceParts) {
@@ -98,11 +108,11 @@ export class RunService {
     const seeds = Array.from({ length: input.seeds }, (_, i) => input.firstSeed + i)
     let isOver = false
     const variants = input.variants.map(variantOf)
-    const { scenario: played, left } = withoutIdlePlanes(scenario, variants)
+    const { scenario: played, omitted } = withoutIdlePlanes(scenario, variants)
     const run: ComparisonRun = new ComparisonRun(
       { scenario: played, variants, seeds, seconds, sloWaitMs },
       {
-        colourOf: this.#parts.colourOf,
+        jobColors: this.#parts.jobColors,
         signal,
         program: this.#parts.program,
         yields: true,
@@ -119,7 +129,7 @@ export class RunService {
       if (event.kind === 'failed') return { kind: 'failed', notice: toNotice(event.failure) }
       const { comparison, cost } = event
       const ended = { comparison, cost, seeds, seconds, sloWaitMs }
-      return { kind: 'result', result: this.#keep(scenario, ended, left, outsideInputs(played)) }
+      return { kind: 'result', result: this.#keep(scenario, ended, omitted, outsideInputs(played)) }
     }
     return ok(mapped(run.events(), of))
   }
@@ -127,11 +137,11 @@ export class RunService {
   #keep(
     scenario: Scenario,
     of: { comparison: Comparison; cost: Cost } & Pick<RunResult, 'seeds' | 'seconds' | 'sloWaitMs'>,
-    left: WithoutIdle['left'],
+    omitted: WithoutIdle['omitted'],
     outside: OutsideInput[],
   ): RunResult {
     const { comparison, cost, seeds, seconds, sloWaitMs } = of
-    const knowledge: KnowledgeLine[] = [...runKnowledge(comparison, seeds.length, left), ...knowledgeOf(scenario)]
+    const knowledge: KnowledgeLine[] = [...runKnowledge(comparison, seeds.length, omitted), ...knowledgeOf(scenario)]
     const result: RunResult = {
       ...(outside.length > 0 ? { outside } : {}),
       id: randomBytes(6).toString('hex'),
@@ -147,22 +157,35 @@ export class RunService {
     }
     const { fork } = scenario
     const forkMs = fork && Date.parse(fork.at)
-    this.#kept.set(result.id, { result, cluster: fork?.cluster, forkMs, endedMs: Date.now() })
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > RESULTS_KEPT && oldest !== undefined) this.#kept.delete(oldest)
+    this.#finished.set(result.id, { result, cluster: fork?.cluster, forkMs, endedMs: Date.now() })
+    const [oldest] = this.#finished.keys()
+    if (this.#finished.size > RESULTS_MAX && oldest !== undefined) this.#finished.delete(oldest)
     return result
   }
 
   /** Result of this start of the host; null: the newest. Failures: NO_RESULT. */
-  result(id: string | null): Result<KeptRun> {
-    const kept = id === null ? [...this.#kept.values()].at(-1) : this.#kept.get(id)
-    if (kept) return ok(kept)
+  result(id: string | null): Result<FinishedRun> {
+    const finished = id === null ? [...this.#finished.values()].at(-1) : this.#finished.get(id)
+    if (finished) return ok(finished)
     return fail({
       code: 'NO_RESULT',
       what: 'There is no such result',
-      why: `the last ${RESULTS_KEPT} are kept, until the console ends`,
+      why: `the last ${RESULTS_MAX} are kept, until the console ends`,
       next: 'Run it again: the same seeds give the same result.',
     })
+  }
+
+  /** Newest result of which a variant was staged. Failures: NO_RESULT. */
+  stagedResult(): Result<FinishedRun> {
+    const staged = [...this.#finished.values()].filter((f) => f.staged !== undefined)
+    const newest = staged.toSorted((x, y) => (y.staged?.atMs ?? 0) - (x.staged?.atMs ?? 0))[0]
+    return newest ? ok(newest) : fail(NONE_STAGED)
+  }
+
+  /** Notes that a variant of a result was staged. */
+  noteStaged(id: string, staged: NonNullable<FinishedRun['staged']>): void {
+    const finished = this.#finished.get(id)
+    if (finished) this.#finished.set(id, { ...finished, staged })
   }
 
   /** Ends the active run. */

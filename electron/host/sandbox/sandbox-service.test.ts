@@ -60,7 +60,7 @@ async function open(): Promise<Host> {
   return host
 }
 
-const deskOf = (host: Host, program?: string): SandboxService => {
+const serviceOf = (host: Host, program?: string): SandboxService => {
   const service = new SandboxService({ onScreen: host.onScreen, dataDir: undefined, program })
   desks.push(service)
   return service
@@ -118,7 +118,7 @@ describe('a run', () => {
     expect(csv.value.name).toMatch(/^sluice-two-jobs-and-a-hostile-one-[0-9a-f]{12}\.csv$/)
   })
 
-  it('exports JSON whole, and Markdown in which nobody else speaks', () => {
+  it('exports JSON whole, and Markdown without foreign text', () => {
     const json = service.export(result.id, 'json')
     const md = service.export(result.id, 'md')
     if (!json.ok || !md.ok) throw new Error('not exported')
@@ -165,8 +165,8 @@ describe('one run at a time', () => {
     return file
   }
 
-  it('refuses a second one, and lets the next in when the first was cancelled', async () => {
-    const service = deskOf(host, endless())
+  it('refuses a second one, and lets the next in when the first was canceled', async () => {
+    const service = serviceOf(host, endless())
     const first = service.run(input())
     if (!first.ok) throw new Error(first.error.what)
     expect((await first.value.next()).value).toMatchObject({ kind: 'progress', done: 0, of: 6 })
@@ -186,7 +186,7 @@ describe('one run at a time', () => {
   it('is a notice when its thread dies twice, and the next one runs', async () => {
     const file = join(tempFolder(), 'dies.mjs')
     writeFileSync(file, 'process.exit(9)\n')
-    const service = deskOf(host, file)
+    const service = serviceOf(host, file)
     const run = service.run(input())
     if (!run.ok) throw new Error(run.error.what)
     const events: RunEvent[] = []
@@ -196,7 +196,7 @@ describe('one run at a time', () => {
   })
 
   it('refuses a scenario that cannot be read, with line and column, before any thread starts', async () => {
-    const service = deskOf(host, endless())
+    const service = serviceOf(host, endless())
     const refused = service.run(input({ text: SMALL.replace('max_rate: 500', 'max_rate: -5') }))
     expect(refused).toMatchObject({ ok: false, error: { code: 'SCENARIO_INVALID', line: 8, column: 22 } })
     expect(service.run(input({ text: '{' }))).toMatchObject({ ok: false, error: { code: 'SCENARIO_SYNTAX' } })
@@ -223,7 +223,7 @@ describe('a variant is staged', () => {
   const staged = (host: Host) => host.onScreen.console.ruleService.staged.of('ost_io')
   const of = (more: VariantInput) => variant.parse(more)
 
-  it('as rules of the source on screen, with the verdict as their reason and an expiry', async () => {
+  it('as rules of the active source, with the verdict as their reason and an expiry', async () => {
     const host = await open()
     const rules = [
       CAP,
@@ -232,7 +232,7 @@ describe('a variant is staged', () => {
         line: "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start two jobid={2.*} rate=300 rank=cap'",
       },
     ]
-    const done = deskOf(host).stage(of({ name: 'Cap', controller: 'none', rules }), 'Victim 2 waits less', 45)
+    const done = serviceOf(host).stage(of({ name: 'Cap', controller: 'none', rules }), 'Victim 2 waits less', 45)
     expect(done).toMatchObject({ ok: true, value: { staged: 2 } })
     expect(staged(host).map((s) => [s.edit.name, s.terms])).toEqual([
       ['cap', { expiresS: 2700, reason: 'Victim 2 waits less' }],
@@ -244,7 +244,7 @@ describe('a variant is staged', () => {
       value: { text: expect.stringContaining('Controller adaptbf keeps writing') as string },
     })
     expect(host.monitor.setMode('advise').ok).toBe(true)
-    const again = deskOf(host).stage(of({ name: 'Cap', controller: 'none', rules }), 'Victim 2 waits less', 45)
+    const again = serviceOf(host).stage(of({ name: 'Cap', controller: 'none', rules }), 'Victim 2 waits less', 45)
     expect(again).toMatchObject({ value: { text: expect.not.stringContaining('keeps writing') as string } })
   })
 
@@ -258,14 +258,14 @@ describe('a variant is staged', () => {
       error: { code: 'HISTORY_FULL', what: 'The choice was not put on record' },
     })
     const tuned = of({ name: 'T', controller: 'adaptbf', adaptbf: { deadbandPercent: 7 }, rules: [CAP] })
-    expect(deskOf(host).stage(tuned, 'why', 30)).toMatchObject({ ok: false, error: { code: 'HISTORY_FULL' } })
+    expect(serviceOf(host).stage(tuned, 'why', 30)).toMatchObject({ ok: false, error: { code: 'HISTORY_FULL' } })
     full.mockRestore()
     expect([staged(host), host.monitor.loop.controllers.options]).toEqual([[], before])
   })
 
   it('whole or not at all: a line that is refused is named, and what was staged before stays', async () => {
     const host = await open()
-    const service = deskOf(host)
+    const service = serviceOf(host)
     const had = host.onScreen.console.ruleService.stage(
       'ost_io',
       { verb: 'start', name: 'cap', conditions: 'jobid={9.*}', rate: '7', rank: '', realtime: false, queue: 'both' },
@@ -288,7 +288,7 @@ describe('a variant is staged', () => {
 
   it('as the choice of a controller, but not where it would begin to write', async () => {
     const host = await open()
-    const service = deskOf(host)
+    const service = serviceOf(host)
     const fixed = of({ name: 'Static', controller: 'static', rules: [CAP] })
     expect(service.stage(fixed, 'why', 30)).toMatchObject({ ok: false, error: { code: 'ENFORCING' } })
     expect([staged(host), host.monitor.loop.controller]).toEqual([[], 'adaptbf'])
@@ -306,7 +306,7 @@ describe('a variant is staged', () => {
 
   it('not of a recording, not onto another cluster than its own, and not when there is nothing to stage', async () => {
     const host = await open()
-    const service = deskOf(host)
+    const service = serviceOf(host)
     const cap = of({ name: 'Cap', controller: 'none', rules: [CAP] })
     const fork = (cluster: string) =>
       SMALL.replace(
@@ -317,7 +317,11 @@ describe('a variant is staged', () => {
     const other = await resultOf(service, input({ ...short, text: fork('elsewhere') }))
     expect(service.stage(cap, 'why', 30, other.id)).toMatchObject({ ok: false, error: { code: 'OTHER_CLUSTER' } })
     const own = await resultOf(service, input({ ...short, text: fork('demo') }))
+    // A refused variant was not staged: only a staged one belongs to an incident.
+    expect(service.stagedRun()).toMatchObject({ ok: false, error: { code: 'NO_RESULT' } })
     expect(service.stage(cap, 'why', 30, own.id)).toMatchObject({ ok: true })
+    const atMs = host.monitor.nowMs()
+    expect(service.stagedRun()).toMatchObject({ value: { result: { id: own.id }, staged: { cluster: 'demo', atMs } } })
     expect(service.stage(cap, 'why', 30, 'ffff')).toMatchObject({ ok: false, error: { code: 'NO_RESULT' } })
     for (const empty of [{}, { locks: 'lustre' as const }, { metadata: 'psfa' as const }, { haechi: 'off' as const }]) {
       const refused = service.stage(of({ name: 'Nothing', controller: 'none', ...empty }), 'why', 30)

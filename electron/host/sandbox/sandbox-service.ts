@@ -11,6 +11,7 @@ import type {
 } from '#core/api/sandbox.ts'
 import type { Span } from '#core/api/history.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
+import { PROMINENT, type JobColors } from '#core/series/job-colors.ts'
 import { Playback } from '../history/playback.ts'
 import type { ActiveView } from '../active-view.ts'
 import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
@@ -19,7 +20,7 @@ import { toNotice } from '../views/status.ts'
 import { exportResult, type Exported, type ExportFormat } from './export.ts'
 import type { Completion } from './completion.ts'
 import { forkOf } from './fork.ts'
-import { RunService, type KeptRun } from './run.ts'
+import { RunService, type FinishedRun } from './run.ts'
 import { TextReader } from './reading.ts'
 import { ScenarioStore } from './scenarios.ts'
 import { stageVariant } from './stage.ts'
@@ -33,8 +34,8 @@ export async function* calibrationEvents(
   input: ForkInput & { readonly span: Span; readonly seeds: number },
   options: Omit<CalibrationOptions, 'onSeed'> = {},
 ): AsyncGenerator<CalibrateEvent, void, void> {
-  const own = new AbortController()
-  const signal = options.signal ? AbortSignal.any([options.signal, own.signal]) : own.signal
+  const controller = new AbortController()
+  const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal
   let done = 0
   let wake = (): void => undefined
   // The first event is sent before the range is read, which blocks the thread for a while.
@@ -46,20 +47,20 @@ export async function* calibrationEvents(
       wake()
     }
     const ended = calibrateOver(monitor, input, { ...options, signal, onSeed })
-    for (let told = 0; ;) {
+    for (let sent = 0; ;) {
       const next = new Promise<void>((resolve) => (wake = resolve))
-      const result = done > told ? undefined : await Promise.race([ended, next])
+      const result = done > sent ? undefined : await Promise.race([ended, next])
       if (signal.aborted) return
       if (result) {
         const { ok } = result
         yield ok ? { kind: 'result', calibration: result.value } : { kind: 'failed', notice: toNotice(result.error) }
         return
       }
-      told = done
+      sent = done
       yield { kind: 'progress', done, of: input.seeds }
     }
   } finally {
-    own.abort()
+    controller.abort()
   }
 }
 
@@ -81,11 +82,8 @@ export class SandboxService {
 
   constructor(parts: SandboxServiceParts) {
     this.parts = parts
-    const { onScreen, dataDir, program } = parts
-    this.#runs = new RunService({
-      program,
-      colourOf: (jobId) => (this.#played?.jobs ?? onScreen.monitor.jobs).find(jobId)?.colour ?? 0,
-    })
+    const { dataDir, program } = parts
+    this.#runs = new RunService({ program, jobColors: () => this.#jobColors })
     this.#shelf = new ScenarioStore(dataDir)
   }
 
@@ -94,24 +92,25 @@ export class SandboxService {
   }
 
   open(id: string): Result<{ text: string; check: ScenarioCheck }> {
-    return this.#shelf.open(id)
+    const opened = this.#shelf.open(id)
+    return opened.ok ? ok({ ...opened.value, check: this.#colored(opened.value.check) }) : opened
   }
 
-  check(text: string): Promise<ScenarioCheck> {
-    return this.#reader.check(text)
+  async check(text: string): Promise<ScenarioCheck> {
+    return this.#colored(await this.#reader.check(text))
   }
 
   /** Failures: NOT_WITHOUT: the scenario is not valid without these jobs. */
   async leaveOut(text: string, jobIds: readonly string[]): Promise<Result<{ text: string; check: ScenarioCheck }>> {
-    const left = await this.#reader.leaveOut(text, jobIds)
-    const [fault] = left.check.faults
-    if (!fault) return ok(left)
+    const reduced = await this.#reader.leaveOut(text, jobIds)
+    const [fault] = reduced.check.faults
+    if (!fault) return ok({ ...reduced, check: this.#colored(reduced.check) })
     return fail({
       code: 'NOT_WITHOUT',
-      what: 'The jobs were not left out',
+      what: 'The jobs were not excluded',
       why: `the scenario is not valid without them: ${fault.message}`,
-      unaffected: 'the scenario, which is unchanged',
-      next: 'Run it as a guess, or change the inputs.',
+      unaffected: 'The scenario, which is unchanged.',
+      next: 'Run with low confidence, or change the inputs.',
     })
   }
 
@@ -128,7 +127,8 @@ export class SandboxService {
   }
 
   async fork(input: ForkInput): Promise<Result<Forked>> {
-    return forkOf(this.parts.onScreen.monitor, input, this.#played)
+    const forked = forkOf(this.parts.onScreen.monitor, input, this.#played)
+    return forked.ok ? ok({ ...forked.value, check: this.#colored(forked.value.check) }) : forked
   }
 
   calibrate(
@@ -139,6 +139,20 @@ export class SandboxService {
     const { signal: closing } = this.#closing
     const either = signal ? AbortSignal.any([signal, closing]) : closing
     return calibrationEvents(onScreen.monitor, input, { signal: either, program, played: this.#played })
+  }
+
+  get #jobColors(): JobColors {
+    return (this.#played ?? this.parts.onScreen.monitor).jobs.jobColors
+  }
+
+  /** Check with the colors that its jobs have in other views. */
+  #colored(check: ScenarioCheck): ScenarioCheck {
+    const { topology } = check
+    if (!topology) return check
+    const jobColors = this.#jobColors
+    jobColors.colors(topology.jobs.slice(0, PROMINENT).map((job) => job.jobId))
+    const jobs = topology.jobs.map((job) => ({ ...job, colour: jobColors.of(job.jobId) }))
+    return { ...check, topology: { ...topology, jobs } }
   }
 
   /** Playback from a file: it is forked in place of the source. */
@@ -164,19 +178,29 @@ export class SandboxService {
     const from = run === null ? undefined : this.#runs.result(run)
     if (from && !from.ok) return from
     const cluster = from?.value.cluster
-    return stageVariant(this.parts.onScreen, { variant, verdict, expireMinutes, cluster })
+    const { onScreen } = this.parts
+    const staged = stageVariant(onScreen, { variant, verdict, expireMinutes, cluster })
+    const { source } = onScreen.monitor
+    if (staged.ok && run !== null)
+      this.#runs.noteStaged(run, { cluster: source.cluster, atMs: onScreen.monitor.nowMs() })
+    return staged
   }
 
   export(id: string, format: ExportFormat): Result<Exported> {
-    const kept = this.#runs.result(id)
-    return kept.ok ? ok(exportResult(kept.value.result, format)) : kept
+    const finished = this.#runs.result(id)
+    return finished.ok ? ok(exportResult(finished.value.result, format)) : finished
   }
 
   /**
    * Result of this start of the host, with the fork's origin and the end time; null: the newest. Failures: NO_RESULT.
    */
-  kept(id: string | null): Result<KeptRun> {
+  finishedRun(id: string | null): Result<FinishedRun> {
     return this.#runs.result(id)
+  }
+
+  /** Newest result of which a variant was staged. Failures: NO_RESULT. */
+  stagedRun(): Result<FinishedRun> {
+    return this.#runs.stagedResult()
   }
 
   close(): void {

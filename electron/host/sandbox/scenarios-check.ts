@@ -2,7 +2,7 @@
 import type * as z from 'zod'
 import { TEXT_MAX, type knowledgeLine, type ScenarioCheck } from '#core/api/sandbox.ts'
 import { readScenarioText, type Scenario } from '#core/emulator/scenario.ts'
-import { leaveOut } from '#core/sandbox/model-range.ts'
+import { withoutJobs } from '#core/sandbox/model-range.ts'
 import { suggestedVariants } from './scenarios-variants.ts'
 import { outsideInputs, outsideSentence } from './outside-inputs.ts'
 import { topologyOf } from './topology.ts'
@@ -75,6 +75,6 @@ export function checkOf(s: Scenario): ScenarioCheck {
 
 /** Scenario without some of its jobs. */
 export function without(text: string, jobIds: readonly string[]): { text: string; check: ScenarioCheck } {
-  const left = leaveOut(text, new Set(jobIds))
-  return { text: left, check: checkScenario(left) }
+  const reduced = withoutJobs(text, new Set(jobIds))
+  return { text: reduced, check: checkScenario(reduced) }
 }

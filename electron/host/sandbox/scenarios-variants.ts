@@ -5,7 +5,7 @@ import { ADAPTBF, definitionOf } from '#core/controllers/registry.ts'
 import { isData } from '#core/emulator/operations.ts'
 import { checkRules } from '#core/emulator/scenario-rules.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
-import { wishes, type JobDemandEstimate } from '#core/sandbox/demand.ts'
+import { estimateDemands, type JobDemandEstimate } from '#core/sandbox/demand.ts'
 
 /** Highest rate that servers accept. */
 const RATE_MAX = 65_535
@@ -15,8 +15,8 @@ function largest(
   all: readonly JobDemandEstimate[],
   part: (w: JobDemandEstimate) => number,
 ): JobDemandEstimate | undefined {
-  const asking = all.filter((w) => part(w) > 0).sort((a, b) => part(b) * b.rpcs - part(a) * a.rpcs)
-  return asking.length > 1 ? asking[0] : undefined
+  const demanding = all.filter((w) => part(w) > 0).sort((a, b) => part(b) * b.rpcs - part(a) * a.rpcs)
+  return demanding.length > 1 ? demanding[0] : undefined
 }
 
 /** True if every server of a service accepts a rule in addition to the present ones. */
@@ -47,8 +47,8 @@ function staticCap(s: Scenario, all: readonly JobDemandEstimate[]): VariantInput
 
 /** Algorithm of the scenario, by its variant name. */
 function algorithmOf({ padll, control }: Scenario): MetadataAlgorithm {
-  const own = padll?.algorithm ?? control.metadata?.algorithm ?? 'psfa'
-  return own === 'psharing' ? 'proportional' : own
+  const algorithm = padll?.algorithm ?? control.metadata?.algorithm ?? 'psfa'
+  return algorithm === 'psharing' ? 'proportional' : algorithm
 }
 
 function metadataCap(s: Scenario, all: readonly JobDemandEstimate[]): VariantInput | undefined {
@@ -69,12 +69,12 @@ function metadataCap(s: Scenario, all: readonly JobDemandEstimate[]): VariantInp
 const hasData = (all: readonly JobDemandEstimate[]): boolean => all.filter((w) => w.data > 0).length > 1
 
 export function suggestedVariants(s: Scenario): Variant[] {
-  const all = wishes(s)
+  const all = estimateDemands(s)
   const { controller, mode } = s.control
   // A fork is compared with the expected course; a scenario with an uncontrolled cluster.
   const isControlled = s.fork !== undefined && controller !== 'none' && mode === 'enforce'
   const isPlanned = s.padll !== undefined || s.control.metadata !== undefined
-  const asIs: VariantInput = isControlled ? { name: 'As it is', controller } : { name: 'Baseline', controller: 'none' }
+  const asIs: VariantInput = isControlled ? { name: 'Unchanged', controller } : { name: 'Baseline', controller: 'none' }
   const out: VariantInput[] = [s.fork === undefined && isPlanned ? { ...asIs, metadata: 'off' } : asIs]
   const cap = hasData(all) ? staticCap(s, all) : undefined
   if (cap) out.push(cap)
@@ -86,7 +86,7 @@ export function suggestedVariants(s: Scenario): Variant[] {
   // A fork covers Lustre: the emulator's other planes are unchanged unless requested.
   if (s.ccpfs && !s.fork) {
     const other = s.ccpfs.manager === 'lustre' ? 'seqdlm' : 'lustre'
-    out.push({ name: other === 'lustre' ? 'Locks as Lustre' : 'SeqDLM', controller: 'none', locks: other })
+    out.push({ name: other === 'lustre' ? 'Lustre locks' : 'SeqDLM', controller: 'none', locks: other })
   }
   if (!s.fork && s.haechi.some((n) => n.variant !== 'bare'))
     out.push({ name: 'No tokens', controller: 'none', haechi: 'off' })

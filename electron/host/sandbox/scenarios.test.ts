@@ -38,7 +38,7 @@ describe('the gallery', () => {
   it('begins with the built-in scenarios, the demo first, and every one opens without a fault', () => {
     const shelf = new ScenarioStore(dir)
     const entries = shelf.entries()
-    expect(entries[0]).toMatchObject({ id: 'built-in/demo', own: false, title: 'Four OSTs, one hog' })
+    expect(entries[0]).toMatchObject({ id: 'built-in/demo', own: false, title: 'Four OSTs, one heavy job' })
     expect(entries.length).toBeGreaterThanOrEqual(10)
     for (const e of entries) {
       const opened = shelf.open(e.id)
@@ -157,7 +157,7 @@ describe('exploits', () => {
     const shelf = new ScenarioStore(dir)
     expect(shelf.remove('built-in/demo')).toMatchObject({ ok: false, error: { code: 'SCENARIO_BUILT_IN' } })
     expect(shelf.save('demo', text, true)).toMatchObject({ ok: true, value: { id: 'own/demo' } })
-    expect(shelf.open('built-in/demo')).toMatchObject({ value: { check: { title: 'Four OSTs, one hog' } } })
+    expect(shelf.open('built-in/demo')).toMatchObject({ value: { check: { title: 'Four OSTs, one heavy job' } } })
   })
 
   it('aliases that would fill the memory are a fault in their place', () => {

@@ -8,7 +8,7 @@ import { writeFileAtomic } from '../../files/atomic-file.ts'
 import { resourcePath } from '../../files/resources.ts'
 import { checkScenario } from './scenarios-check.ts'
 
-const OWN = 'own/'
+const OWN_PREFIX = 'own/'
 const BUILT_IN = 'built-in/'
 /** Most saved scenarios listed. */
 const LISTED_MAX = 500
@@ -58,12 +58,12 @@ function headOf(text: string, name: string): Pick<GalleryEntry, 'title' | 'about
 }
 
 export class ScenarioStore {
-  readonly #own: string | undefined
+  readonly #ownFolder: string | undefined
   readonly #builtIn: string
 
   /** @param dataDir  saved scenarios are in its folder `scenarios`; undefined: none are saved. */
   constructor(dataDir: string | undefined, builtIn = resourcePath('scenarios')) {
-    this.#own = dataDir === undefined ? undefined : join(dataDir, 'scenarios')
+    this.#ownFolder = dataDir === undefined ? undefined : join(dataDir, 'scenarios')
     this.#builtIn = builtIn
   }
 
@@ -74,16 +74,16 @@ export class ScenarioStore {
       return at < 0 ? ORDER.length : at
     }
     const builtIn = namesIn(this.#builtIn).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
-    const own = this.#own === undefined ? [] : namesIn(this.#own).slice(0, LISTED_MAX)
+    const ownNames = this.#ownFolder === undefined ? [] : namesIn(this.#ownFolder).slice(0, LISTED_MAX)
     return [
       ...builtIn.flatMap((name) => this.#entry(BUILT_IN, name, false)),
-      ...own.flatMap((name) => this.#entry(OWN, name, true)),
+      ...ownNames.flatMap((name) => this.#entry(OWN_PREFIX, name, true)),
     ]
   }
 
-  #entry(prefix: string, name: string, own: boolean): GalleryEntry[] {
+  #entry(prefix: string, name: string, isOwn: boolean): GalleryEntry[] {
     const text = this.#read(`${prefix}${name}`)
-    return text.ok ? [{ id: `${prefix}${name}`, own, ...headOf(text.value, name) }] : []
+    return text.ok ? [{ id: `${prefix}${name}`, own: isOwn, ...headOf(text.value, name) }] : []
   }
 
   /** Failures: NO_SCENARIO, SCENARIO_UNREADABLE. */
@@ -99,7 +99,7 @@ export class ScenarioStore {
         code: 'NO_SCENARIO',
         what: 'There is no such scenario',
         why: 'it may have been removed',
-        next: 'Choose another one from the gallery.',
+        next: 'Choose another scenario.',
       })
     }
     try {
@@ -127,9 +127,9 @@ export class ScenarioStore {
 
   /** undefined: not a scenario name. */
   #fileOf(id: string): string | undefined {
-    const own = id.startsWith(OWN)
-    const folder = own ? this.#own : id.startsWith(BUILT_IN) ? this.#builtIn : undefined
-    const name = id.slice(own ? OWN.length : BUILT_IN.length)
+    const isOwn = id.startsWith(OWN_PREFIX)
+    const folder = isOwn ? this.#ownFolder : id.startsWith(BUILT_IN) ? this.#builtIn : undefined
+    const name = id.slice(isOwn ? OWN_PREFIX.length : BUILT_IN.length)
     return folder === undefined || nameFault(name) !== undefined ? undefined : join(folder, `${name}.yaml`)
   }
 
@@ -141,7 +141,7 @@ export class ScenarioStore {
   save(name: string, text: string, replace: boolean): Result<{ id: string }> {
     const refuse = (failure: Failure): Result<never> => fail({ ...failure, unaffected: UNAFFECTED })
     const what = NOT_SAVED
-    if (this.#own === undefined) {
+    if (this.#ownFolder === undefined) {
       return refuse({
         code: 'NO_DATA_DIR',
         what,
@@ -151,7 +151,7 @@ export class ScenarioStore {
     }
     const wrong = nameFault(name)
     if (wrong !== undefined) return refuse({ code: 'SCENARIO_NAME', what, why: wrong, next: 'Choose another name.' })
-    const file = join(this.#own, `${name}.yaml`)
+    const file = join(this.#ownFolder, `${name}.yaml`)
     if (!replace && existsSync(file)) {
       return refuse({
         code: 'SCENARIO_EXISTS',
@@ -161,9 +161,9 @@ export class ScenarioStore {
       })
     }
     try {
-      mkdirSync(this.#own, { recursive: true, mode: 0o700 })
+      mkdirSync(this.#ownFolder, { recursive: true, mode: 0o700 })
       writeFileAtomic(file, text)
-      return ok({ id: `${OWN}${name}` })
+      return ok({ id: `${OWN_PREFIX}${name}` })
     } catch (e) {
       return fail(notSaved(e))
     }

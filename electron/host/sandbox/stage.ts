@@ -42,7 +42,9 @@ function notCarried({ controller, metadata, locks, haechi, maxRate, periodMs }: 
     ...(metadata === null ? [] : ['control of metadata is set in Metadata QoS']),
     ...(locks === null ? [] : ['the lock manager belongs to the servers']),
     ...(haechi === 'scenario' ? [] : ['QoS of data nodes is set in Tokens']),
-    ...(maxRate === null && periodMs === null ? [] : ['T and the period of the cluster stay as they are']),
+    ...(maxRate === null && periodMs === null
+      ? []
+      : ['the token rate T and the period of the cluster are not changed']),
   ]
 }
 
@@ -113,7 +115,7 @@ export function stageVariant(onScreen: ActiveView, request: StageRequest): Resul
   const isController = variant.controller !== 'none'
   const changes = isController ? optionChanges(variant, loop.controllers.options) : {}
   const isOther = isController && variant.controller !== loop.controller
-  const left = notCarried(variant, loop.mode === 'enforce' ? loop.controller : 'none')
+  const notStaged = notCarried(variant, loop.mode === 'enforce' ? loop.controller : 'none')
   if (variant.rules.length === 0 && !isController) {
     const elsewhere = notCarried(variant, 'none')
     const why = elsewhere.length > 0 ? elsewhere.join('; ') : 'it has no rules and no controller'
@@ -136,10 +138,13 @@ export function stageVariant(onScreen: ActiveView, request: StageRequest): Resul
     return fail({ ...named.error, what: WHAT, why: [named.error.what, named.error.why].filter(Boolean).join(': ') })
   }
   monitor.changed()
-  return ok({ staged: rules.value, text: words(request, rules.value, { isOther, changes, left, mode: loop.mode }) })
+  return ok({
+    staged: rules.value,
+    text: summary(request, rules.value, { isOther, changes, left: notStaged, mode: loop.mode }),
+  })
 }
 
-function words(
+function summary(
   { variant, expireMinutes, cluster }: StageRequest,
   staged: number,
   of: {

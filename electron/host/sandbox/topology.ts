@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import type { topology } from '#core/api/sandbox.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { isData } from '#core/emulator/operations.ts'
-import { wishes, type JobDemandEstimate } from '#core/sandbox/demand.ts'
+import { estimateDemands, type JobDemandEstimate } from '#core/sandbox/demand.ts'
 
 export type Topology = z.infer<typeof topology>
 type Server = Topology['servers'][number]
@@ -14,7 +14,7 @@ const JOBS_MAX = 40
 const figure = (n: number): string => Math.round(n).toLocaleString('en')
 const sized = (kib: number): string => (kib % 1024 === 0 ? `${kib / 1024} MiB` : `${kib} KiB`)
 
-/** Short description of a job: `write 1 MiB, 16 × 4 under way`. */
+/** Short description of a job: `write 1 MiB, 16 × 4 in flight`. */
 function aboutJob({ job }: JobDemandEstimate): string {
   const { pattern, op, size_kib, processes, outstanding } = job
   const what = [...new Set(op)].slice(0, 4).join(', ')
@@ -26,7 +26,7 @@ function aboutJob({ job }: JobDemandEstimate): string {
         ? `${figure(pattern.rate * processes)} RPC/s`
         : pattern.kind === 'phases'
           ? `${pattern.phases.length} phases`
-          : `${figure(processes * outstanding)} under way`
+          : `${figure(processes * outstanding)} in flight`
   return `${what}${size}, ${pace}`
 }
 
@@ -39,8 +39,8 @@ function lustreServers(s: Scenario, jobs: readonly JobDemandEstimate[]): Server[
   for (const { job, data } of jobs) {
     for (const kind of ['oss', 'mds'] as const) {
       if (kind === 'oss' ? data === 0 : data === 1) continue
-      const mine = job.targets.length === 0 ? all[kind] : job.targets.filter((t) => known.get(t) === kind)
-      for (const t of mine) users.set(t, (users.get(t) ?? 0) + 1)
+      const ownTargets = job.targets.length === 0 ? all[kind] : job.targets.filter((t) => known.get(t) === kind)
+      for (const t of ownTargets) users.set(t, (users.get(t) ?? 0) + 1)
     }
   }
   const jobsOn = (t: string): number => users.get(t) ?? 0
@@ -54,7 +54,7 @@ function lustreServers(s: Scenario, jobs: readonly JobDemandEstimate[]): Server[
       threads: o.threads,
       targets: o.osts.map(({ name, disk }) => ({
         name,
-        detail: `${figure(disk.bandwidth_mb_s)} MB/s, ${figure(disk.per_op_us)} µs an operation, ${disk.channels} at once`,
+        detail: `${figure(disk.bandwidth_mb_s)} MB/s, ${figure(disk.per_op_us)} µs per operation, ${disk.channels} at once`,
         jobs: jobsOn(name),
       })),
     })),
@@ -67,7 +67,7 @@ function lustreServers(s: Scenario, jobs: readonly JobDemandEstimate[]): Server[
       threads: m.threads,
       targets: m.mdts.map((t) => ({
         name: t.name,
-        detail: `${figure(t.per_op_us)} µs an operation, ${t.channels} at once`,
+        detail: `${figure(t.per_op_us)} µs per operation, ${t.channels} at once`,
         jobs: jobsOn(t.name),
       })),
     })),
@@ -106,13 +106,15 @@ function otherServers(s: Scenario): Server[] {
 }
 
 export function topologyOf(s: Scenario): Topology {
-  const all = wishes(s)
+  const all = estimateDemands(s)
   const listed = [...all].sort((a, b) => b.rpcs - a.rpcs).slice(0, JOBS_MAX)
   return {
     clients: s.clients.count + s.clients.mounted_on.length,
     servers: [...lustreServers(s, all), ...otherServers(s)],
     jobs: listed.map((w) => ({
       jobId: w.job.id,
+      // Assigned by the cluster.
+      colour: 0,
       clients: w.job.clients.length,
       detail: aboutJob(w),
       targets: [...w.job.targets],

@@ -27,8 +27,8 @@ export class SearchService {
   }
 
   find(text: string, limit: number): { found: Found[]; more: Partial<Record<FoundKind, number>> } {
-    const search: Search = { words: searchWords(text), limit }
-    if (search.words.length === 0) return { found: [], more: {} }
+    const search: Search = { terms: searchWords(text), limit }
+    if (search.terms.length === 0) return { found: [], more: {} }
     const { viewed, reader } = this.#parts.onScreen.views.searched()
     const kinds: readonly (readonly [FoundKind, Hits])[] = [
       ['job', jobHits(search, viewed, reader)],
@@ -75,7 +75,7 @@ export class SearchService {
         kind: 'cluster',
         name,
         env,
-        via: hosts.find((host) => search.words.some((word) => host.toLowerCase().includes(word))) ?? '',
+        via: hosts.find((host) => search.terms.some((term) => host.toLowerCase().includes(term))) ?? '',
       }),
     )
   }

@@ -116,8 +116,8 @@ function plain(now: () => number): number {
   return Math.max(
     ...TYPED.map((text) => {
       const began = now()
-      const words = text.split(' ')
-      const found = names.filter((id) => words.every((word) => id.includes(word)))
+      const terms = text.split(' ')
+      const found = names.filter((id) => terms.every((term) => id.includes(term)))
       found.sort((a, b) => a.length - b.length)
       return now() - began
     }),

@@ -122,11 +122,11 @@ describe('of ten thousand jobs', () => {
   } as unknown as ClusterView
 
   it('the few that are wanted come first, and only they are read', () => {
-    const hits = jobHits({ words: searchWords('12345'), limit: 6 }, viewed, undefined)
+    const hits = jobHits({ terms: searchWords('12345'), limit: 6 }, viewed, undefined)
     expect(hits).toMatchObject({ total: 1, found: [{ id: '12345.app25.u245', rpcs: 3 }] })
-    const many = jobHits({ words: searchWords('app7'), limit: 6 }, viewed, undefined)
+    const many = jobHits({ terms: searchWords('app7'), limit: 6 }, viewed, undefined)
     expect([many.found.length, many.total]).toEqual([6, 250])
-    expect(ownerHits({ words: searchWords('u7'), limit: 3 }, viewed, 'user').found[0]).toEqual({
+    expect(ownerHits({ terms: searchWords('u7'), limit: 3 }, viewed, 'user').found[0]).toEqual({
       kind: 'user',
       name: 'u7',
       jobs: 34,

@@ -8,11 +8,11 @@ import { placeOf } from '../../base/service.ts'
 import type { JobRead, RulesRead, ClusterView } from '../../cluster/cluster-view.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { rulesIn } from '../rules/servers.ts'
-import { rateSamples, stand } from '../position.ts'
+import { rateSamples, resolvePosition } from '../position.ts'
 import { mergeRules, type MergedRule } from '../views/rules/rule-rows.ts'
 
 export interface Search {
-  readonly words: readonly string[]
+  readonly terms: readonly string[]
   readonly limit: number
 }
 export interface Hits {
@@ -22,14 +22,14 @@ export interface Hits {
 
 /** Best matches of one kind. */
 export function hitsOf<T>(
-  { words, limit }: Search,
+  { terms, limit }: Search,
   all: Iterable<T>,
   fields: (of: T) => readonly string[],
   make: (of: T) => Found,
 ): Hits {
   const best = new Cheapest<T>(limit)
   for (const one of all) {
-    const cost = matchCost(words, fields(one))
+    const cost = matchCost(terms, fields(one))
     if (cost !== undefined) best.add(cost, one)
   }
   return { found: best.items.map(make), total: best.total }
@@ -40,7 +40,7 @@ const cut = (text: string): string => text.slice(0, 512)
 
 function runningJob(viewed: ClusterView, job: JobRead): Found {
   // As in the views: while no server answers, the last measured sample.
-  const sample = viewed.live ? stand(viewed, null).sample : viewed.sample
+  const sample = viewed.live ? resolvePosition(viewed, null).sample : viewed.sample
   const rate = viewed.recent.raw.jobs.mean(job.jobId, jobColumn('rpcs'), sample, rateSamples(viewed))
   return {
     kind: 'job',
@@ -58,15 +58,15 @@ function runningJob(viewed: ClusterView, job: JobRead): Found {
 export function jobHits(search: Search, viewed: ClusterView, reader: HistoryReader | undefined): Hits {
   const fields = (job: { jobId: string; user: string; account: string }): string[] => [job.jobId, job.user, job.account]
   const running = hitsOf(search, viewed.jobs.all, fields, (job) => runningJob(viewed, job))
-  const room = search.limit - running.found.length
-  if (room <= 0 || !reader) return running
-  // All matching jobs on screen are included, since there is room left; the rest are ended jobs. For a recording any of
+  const capacity = search.limit - running.found.length
+  if (capacity <= 0 || !reader) return running
+  // All matching displayed jobs are included, since the limit is not reached; the rest are ended jobs. For a recording any of
   // its jobs counts as known.
   const shown = new Set(running.found.map((job) => job.kind === 'job' && job.id))
-  const kept = reader
-    .findJobs(search.words, search.limit + running.found.length)
+  const storedJobs = reader
+    .findJobs(search.terms, search.limit + running.found.length)
     .filter(({ jobId }) => !shown.has(cut(jobId)) && viewed.live?.jobs.find(jobId) === undefined)
-  const ended = hitsOf({ ...search, limit: room }, kept, fields, ({ jobId, user, account, firstMs }) => ({
+  const ended = hitsOf({ ...search, limit: capacity }, storedJobs, fields, ({ jobId, user, account, firstMs }) => ({
     kind: 'job',
     id: cut(jobId),
     user: cut(user),
@@ -74,7 +74,7 @@ export function jobHits(search: Search, viewed: ClusterView, reader: HistoryRead
     rpcs: null,
     isThere: false,
     firstMs,
-    colour: viewed.jobs.find(jobId)?.colour ?? 0,
+    colour: viewed.jobs.jobColors.of(jobId),
   }))
   return { found: [...running.found, ...ended.found], total: running.total + ended.total }
 }
@@ -110,8 +110,8 @@ function linesOf(viewed: ClusterView, place: string, read: RulesRead | undefined
   if (!read) return []
   const { live } = viewed
   if (read.lines) return read.lines
-  const kept = live?.recent.rulesAt(place, viewed.sample)
-  return live && kept ? rulesIn(live, place, kept) : parseNrsTbfRule(read.text).rules
+  const rules = live?.recent.rulesAt(place, viewed.sample)
+  return live && rules ? rulesIn(live, place, rules) : parseNrsTbfRule(read.text).rules
 }
 
 interface Placed {

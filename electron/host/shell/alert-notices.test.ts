@@ -45,7 +45,7 @@ async function run(isFocused: boolean) {
 it('is told once, and leads to its incident', async () => {
   const { seen, tell } = await run(false)
   expect(seen.notices).toHaveLength(1)
-  expect(seen.notices[0]).toMatchObject({ title: 'Bad: three', body: expect.stringContaining('oss02') as string })
+  expect(seen.notices[0]).toMatchObject({ title: 'Critical: three', body: expect.stringContaining('oss02') as string })
   const { id } = seen.notices[0] ?? { id: '' }
   const events = await createRouterClient(host.router, { context: { peer: 'w' } }).shell.events()
   tell({ kind: 'notification', id: 'alert-of-somebody-else' })

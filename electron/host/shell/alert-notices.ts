@@ -28,8 +28,8 @@ const bounded = (text: string, most: number): string => {
 export class AlertNotices {
   readonly #notify: (notice: AlertNotice) => void
   readonly #nowMs: () => number
-  #told: number[] = []
-  #untold = 0
+  #shownMs: number[] = []
+  #suppressed = 0
   readonly #known = new Map<string, string>()
 
   constructor(notify: (notice: AlertNotice) => void, nowMs: () => number = () => performance.now()) {
@@ -38,22 +38,22 @@ export class AlertNotices {
   }
 
   /** Notifies of a new alert while the window has no focus. */
-  tell(cluster: string, { id, level, text, where }: Pick<Entry, 'id' | 'level' | 'text' | 'where'>): void {
+  notify(cluster: string, { id, level, text, where }: Pick<Entry, 'id' | 'level' | 'text' | 'where'>): void {
     const nowMs = this.#nowMs()
-    this.#told = this.#told.filter((t) => nowMs - t < HOUR_MS)
-    const last = this.#told.at(-1)
-    if (this.#told.length >= AN_HOUR_MOST || (last !== undefined && nowMs - last < APART_MS)) {
-      this.#untold++
+    this.#shownMs = this.#shownMs.filter((t) => nowMs - t < HOUR_MS)
+    const last = this.#shownMs.at(-1)
+    if (this.#shownMs.length >= AN_HOUR_MOST || (last !== undefined && nowMs - last < APART_MS)) {
+      this.#suppressed++
       return
     }
-    this.#told.push(nowMs)
-    const more = this.#untold === 0 ? '' : `\nand ${this.#untold} more since the last notification`
-    this.#untold = 0
+    this.#shownMs.push(nowMs)
+    const more = this.#suppressed === 0 ? '' : `\nand ${this.#suppressed} more since the last notification`
+    this.#suppressed = 0
     this.#remember(id, cluster)
     const at = where === '' ? '' : `, ${where}`
     this.#notify({
       id,
-      title: bounded(`${level === 'bad' ? 'Bad' : 'Watch'}: ${cluster}`, TITLE_MOST),
+      title: bounded(`${level === 'bad' ? 'Critical' : 'Warning'}: ${cluster}`, TITLE_MOST),
       body: `${bounded(`${text}${at}`, BODY_MOST)}${more}`,
     })
   }

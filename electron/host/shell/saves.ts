@@ -14,7 +14,7 @@ const OPEN = 4
 const LATE_MS = 60_000
 const NAME_MOST = 150
 /** Most dialogs per minute: a misbehaving window must not block everything else with them. */
-const ASKED_MOST = 12
+const PROMPTS_MAX = 12
 const MINUTE_MS = 60_000
 /**
  * File types that the console writes. Other names are treated as text, so that nothing is started by a double click.
@@ -40,8 +40,8 @@ export function proposedName(name: string): string {
     .replace(/[. ]+$/, '')
   const kind = KIND.exec(plain)?.[0] ?? (plain.includes('.') ? '.txt' : '')
   const stem = KIND.test(plain) ? plain.slice(0, -kind.length) : plain
-  const whole = [...stem].slice(0, NAME_MOST - kind.length).join('')
-  return `${whole.trim().replace(DEVICE, '$&-') || 'sluice'}${kind}`
+  const shortened = [...stem].slice(0, NAME_MOST - kind.length).join('')
+  return `${shortened.trim().replace(DEVICE, '$&-') || 'sluice'}${kind}`
 }
 
 interface Save {
@@ -61,29 +61,29 @@ export interface SavePart {
 }
 
 export class Saves {
-  readonly #ask: (name: string) => Promise<Result<string | null>>
+  readonly #prompt: (name: string) => Promise<Result<string | null>>
   readonly #open = new Map<string, Save>()
-  #asking = false
-  #askedMs: number[] = []
+  #isPrompting = false
+  #promptedMs: number[] = []
 
-  /** @param ask  asks the operator for the place of a file; null: canceled. */
-  constructor(ask: (name: string) => Promise<Result<string | null>>) {
-    this.#ask = ask
+  /** @param prompt  asks the operator for the place of a file; null: canceled. */
+  constructor(prompt: (name: string) => Promise<Result<string | null>>) {
+    this.#prompt = prompt
   }
 
   /** @returns id for the parts; null: the operator canceled. Failures: SAVE_BUSY, SAVE_FAILED, SHELL. */
   async begin(peer: string, name: string, bytes: number): Promise<Result<string | null>> {
-    if (this.#asking || this.#open.size >= OPEN) {
+    if (this.#isPrompting || this.#open.size >= OPEN) {
       return refuse('SAVE_BUSY', 'another file is being written', 'Wait until it ends.')
     }
     const nowMs = performance.now()
-    this.#askedMs = this.#askedMs.filter((t) => nowMs - t < MINUTE_MS)
-    if (this.#askedMs.length >= ASKED_MOST) {
-      return refuse('SAVE_BUSY', `the save dialog was opened ${ASKED_MOST} times in a minute`, 'Wait a minute.')
+    this.#promptedMs = this.#promptedMs.filter((t) => nowMs - t < MINUTE_MS)
+    if (this.#promptedMs.length >= PROMPTS_MAX) {
+      return refuse('SAVE_BUSY', `the save dialog was opened ${PROMPTS_MAX} times in a minute`, 'Wait a minute.')
     }
-    this.#askedMs.push(nowMs)
-    this.#asking = true
-    const chosen = await this.#ask(proposedName(name)).finally(() => (this.#asking = false))
+    this.#promptedMs.push(nowMs)
+    this.#isPrompting = true
+    const chosen = await this.#prompt(proposedName(name)).finally(() => (this.#isPrompting = false))
     if (!chosen.ok || chosen.value === null) return chosen
     const file = chosen.value
     try {

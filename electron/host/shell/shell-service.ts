@@ -6,7 +6,7 @@ import type { ClusterService } from '../clusters/cluster-service.ts'
 import { onPower } from '../clusters/power.ts'
 import type { AlertService } from '../incidents/alert-service.ts'
 import { AlertNotices } from './alert-notices.ts'
-import type { KeptSecrets } from './kept-secrets.ts'
+import type { SecretStore } from './secret-store.ts'
 import { Saves } from './saves.ts'
 import type { Shell } from './shell.ts'
 
@@ -32,11 +32,11 @@ export interface ShellServiceParts {
   readonly shell: Shell | undefined
   readonly clusters: ClusterService
   readonly alerts: AlertService
-  readonly secrets: KeptSecrets
+  readonly secrets: SecretStore
 }
 
 export class ShellService {
-  readonly secrets: KeptSecrets
+  readonly secrets: SecretStore
   readonly saves: Saves
   readonly #parts: ShellServiceParts
   readonly #notices: AlertNotices
@@ -49,18 +49,19 @@ export class ShellService {
     this.#parts = parts
     this.secrets = parts.secrets
     const { shell, alerts } = parts
-    const askSave = shell?.askSave.bind(shell) ?? (() => Promise.resolve(fail(noShell('The file was not written'))))
-    this.saves = new Saves(askSave)
+    const promptSave =
+      shell?.promptSave.bind(shell) ?? (() => Promise.resolve(fail(noShell('The file was not written'))))
+    this.saves = new Saves(promptSave)
     this.#notices = new AlertNotices((notice) => shell?.notify(notice))
     this.#off = [
       alerts.onBegan((cluster, entry) => {
-        if (shell && !this.#isFocused) this.#notices.tell(cluster, entry)
+        if (shell && !this.#isFocused) this.#notices.notify(cluster, entry)
       }),
-      shell?.onTold((told) => {
-        if (told.kind === 'focus') this.#isFocused = told.isFocused
-        else if (told.kind === 'command') this.#say(told)
-        else if (told.kind === 'power') this.#power(told.what)
-        else this.#chosen(told.id)
+      shell?.onMessage((message) => {
+        if (message.kind === 'focus') this.#isFocused = message.isFocused
+        else if (message.kind === 'command') this.#emit(message)
+        else if (message.kind === 'power') this.#power(message.what)
+        else this.#chosen(message.id)
       }) ?? (() => undefined),
     ]
   }
@@ -142,16 +143,16 @@ export class ShellService {
   }
 
   #power(what: PowerEvent): void {
-    this.#say({ kind: 'power', what, locked: onPower(this.#parts.clusters, what) })
+    this.#emit({ kind: 'power', what, locked: onPower(this.#parts.clusters, what) })
   }
 
   #chosen(id: string): void {
     const cluster = this.#notices.clusterOf(id)
     if (cluster === undefined) return
-    this.#say({ kind: 'alert', id, incident: this.#parts.alerts.incidentOf(cluster, id) })
+    this.#emit({ kind: 'alert', id, incident: this.#parts.alerts.incidentOf(cluster, id) })
   }
 
-  #say(event: ShellEvent): void {
+  #emit(event: ShellEvent): void {
     for (const listen of [...this.#listeners.keys()]) listen(event)
   }
 }

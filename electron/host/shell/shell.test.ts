@@ -152,41 +152,41 @@ describe('the program around', () => {
 describe('alerts as notifications', () => {
   const entry = { id: 'a1', level: 'bad' as const, text: 'Queue on OST0003', where: 'OST0003' }
   const notices = () => {
-    const told = [] as AlertNotice[]
+    const reported = [] as AlertNotice[]
     const clock = { ms: 1_000_000 }
     return {
-      told,
+      reported,
       clock,
       service: new AlertNotices(
-        (n) => told.push(n),
+        (n) => reported.push(n),
         () => clock.ms,
       ),
     }
   }
 
   it('are plain words of bounded length', () => {
-    const { told, service } = notices()
-    service.tell('altair', { ...entry, text: `job \u202e\u0007\n${'x'.repeat(5000)}` })
-    expect(told[0]?.title).toBe('Bad: altair')
-    expect(told[0]?.body.length).toBeLessThanOrEqual(240)
-    expect(told[0]?.body).toMatch(/^job \u2039202E\u203A\u2407\u240Ax+\u2026$/)
+    const { reported, service } = notices()
+    service.notify('altair', { ...entry, text: `job \u202e\u0007\n${'x'.repeat(5000)}` })
+    expect(reported[0]?.title).toBe('Critical: altair')
+    expect(reported[0]?.body.length).toBeLessThanOrEqual(240)
+    expect(reported[0]?.body).toMatch(/^job \u2039202E\u203A\u2407\u240Ax+\u2026$/)
   })
 
   it('are few in a storm, which is counted', () => {
-    const { told, clock, service } = notices()
-    for (let i = 0; i < 100; i++) service.tell('altair', { ...entry, id: `a${i}` })
-    expect(told).toHaveLength(1)
+    const { reported, clock, service } = notices()
+    for (let i = 0; i < 100; i++) service.notify('altair', { ...entry, id: `a${i}` })
+    expect(reported).toHaveLength(1)
     clock.ms += 15_000
-    service.tell('altair', entry)
-    expect(told[1]?.body).toBe('Queue on OST0003, OST0003\nand 99 more since the last notification')
+    service.notify('altair', entry)
+    expect(reported[1]?.body).toBe('Queue on OST0003, OST0003\nand 99 more since the last notification')
     for (let i = 0; i < 200; i++) {
       clock.ms += 15_000
-      service.tell('altair', entry)
+      service.notify('altair', entry)
     }
-    expect(told.length).toBeLessThanOrEqual(12)
+    expect(reported.length).toBeLessThanOrEqual(12)
     clock.ms += 3_600_000
-    service.tell('altair', entry)
-    expect(told.length).toBeGreaterThan(12)
+    service.notify('altair', entry)
+    expect(reported.length).toBeGreaterThan(12)
     expect(service.clusterOf('a1')).toBe('altair')
     expect(service.clusterOf('zz')).toBeUndefined()
   })

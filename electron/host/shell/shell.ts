@@ -32,7 +32,7 @@ export interface Keychain {
 
 export interface Shell {
   /** Asks the operator for the place of a file; null: canceled. Failure: SHELL. */
-  askSave(name: string): Promise<Result<string | null>>
+  promptSave(name: string): Promise<Result<string | null>>
   /** Plain text of bounded length. */
   notify(notification: { readonly id: string; readonly title: string; readonly body: string }): void
   /** Failures: LINK_REFUSED, SHELL. */
@@ -41,5 +41,5 @@ export interface Shell {
   readonly keychain: Keychain
   /** Set if the host itself cannot start processes. */
   readonly runForeign?: RunForeign
-  onTold(listener: (told: ShellMessage) => void): () => void
+  onMessage(listener: (message: ShellMessage) => void): () => void
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Result } from '#core/base/result.ts'
 import { SshAccess, type SshAccessOptions } from '../../cluster/live/ssh-access.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
-import { KeptRoles } from './kept-roles.ts'
+import { RoleStore } from './role-store.ts'
 
 const fileIn = (dataDir: string | undefined, name: string): string | undefined =>
   dataDir === undefined ? undefined : join(dataDir, name)
@@ -13,7 +13,7 @@ export const openAccess = (dataDir: string | undefined, ssh: SshAccessOptions | 
   new SshAccess({ trustStore: fileIn(dataDir, 'trusted-hosts.json'), ...ssh })
 
 /** Last known roles of servers. */
-export const openRoles = (dataDir: string | undefined): KeptRoles => new KeptRoles(fileIn(dataDir, 'roles.json'))
+export const openRoles = (dataDir: string | undefined): RoleStore => new RoleStore(fileIn(dataDir, 'roles.json'))
 
 /** Enforcement store. Without it clusters can be monitored, but nothing is written to them. */
 export const openStore = (dataDir: string | undefined): Result<EnforcementStore> =>

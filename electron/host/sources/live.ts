@@ -1,4 +1,4 @@
-/** Source of a live cluster: history, audit, monitor, guard and rules. */
+/** Source of a live cluster: history, audit, monitor, write protection and rules. */
 import type { OtherLease } from '#core/api/frames.ts'
 import { formatFailure, type Result } from '#core/base/result.ts'
 import { ADAPTBF } from '#core/controllers/registry.ts'
@@ -18,12 +18,12 @@ import type { BegunSource } from './sampled-cluster.ts'
 import type { Source } from './source.ts'
 
 /** Interval of checks for leases of other consoles on the servers, wall ms; the first is soon after the start. */
-const OTHERS_EVERY_MS = 30_000
-const OTHERS_FIRST_MS = 3_000
+const CONSOLES_EVERY_MS = 30_000
+const CONSOLES_FIRST_MS = 3_000
 /** Retry interval for waiting audit records, wall ms. */
 const SETTLE_EVERY_MS = 5_000
 /** Longest wait for the removal of controllers' rules. */
-const STAND_DOWN_MS = 5_000
+const RELEASE_MS = 5_000
 
 export interface BeginParts {
   /** History of this cluster, in a file shared with others. */
@@ -52,7 +52,7 @@ export function beginLive(
     leases: store.ok ? leaseStore(store.value.leases, cluster.name, thisUser()) : undefined,
     stops: store.ok ? store.value.stops.of(cluster.name) : unavailableStops(store.error.why ?? store.error.what),
   })
-  const guard = new Unlock({
+  const writeProtection = new Unlock({
     cluster: cluster.name,
     safeMode: () => cluster.input.safeMode,
     refusal: () => (store.ok ? store.value.refusal : store.error),
@@ -68,14 +68,14 @@ export function beginLive(
       monitor.changed()
     },
   })
-  let others: readonly OtherLease[] = []
+  let otherLeases: readonly OtherLease[] = []
   let isClosed = false
-  const lookForOthers = async (): Promise<void> => {
+  const findOtherConsoles = async (): Promise<void> => {
     const now = monitor.nowMs()
     try {
       const found = await otherConsoles(begun)
       if (isClosed) return
-      others = found.map(({ leftS, ...lease }) => ({
+      otherLeases = found.map(({ leftS, ...lease }) => ({
         ...lease,
         expiresMs: leftS === null ? null : now + leftS * 1000,
       }))
@@ -86,17 +86,17 @@ export function beginLive(
     }
     monitor.changed()
   }
-  const first = setTimeout(() => void lookForOthers(), OTHERS_FIRST_MS).unref()
-  const again = setInterval(() => void lookForOthers(), OTHERS_EVERY_MS).unref()
+  const first = setTimeout(() => void findOtherConsoles(), CONSOLES_FIRST_MS).unref()
+  const again = setInterval(() => void findOtherConsoles(), CONSOLES_EVERY_MS).unref()
   // Also checked between two samples.
-  monitor.onChange(() => guard.look())
+  monitor.onChange(() => writeProtection.look())
   const settling = setInterval(() => monitor.audit.settle(), SETTLE_EVERY_MS).unref()
   const begun: Source = {
     monitor,
-    guard,
+    writeProtection,
     store: store.ok ? store.value : undefined,
     ruleService: new RuleService(monitor, {
-      mayWrite: () => guard.mayWrite(),
+      mayWrite: () => writeProtection.mayWrite(),
       store: store.ok ? store.value : undefined,
     }),
     facts: {
@@ -105,17 +105,17 @@ export function beginLive(
       speed: () => 1,
       achieved: () => 1,
       safeMode: () => cluster.input.safeMode,
-      unlockedUntilMs: () => guard.untilMs,
+      unlockedUntilMs: () => writeProtection.untilMs,
       silent: () => cluster.servers.filter((s) => !s.isReady).map((s) => s.host),
-      otherLeases: () => others,
+      otherLeases: () => otherLeases,
       recordFault: store.ok ? undefined : store.error,
     },
     setSpeed: undefined,
   }
   return {
     source: begun,
-    standDown: async () => {
-      guard.lock('it becomes read-only')
+    stopAndRelease: async () => {
+      writeProtection.lock('writing was disabled in Connections')
       if (monitor.loop.mode === 'enforce') monitor.setMode('advise')
       await leasesEnd(monitor)
       await begun.ruleService.close()
@@ -126,7 +126,7 @@ export function beginLive(
       clearInterval(again)
       clearInterval(settling)
       const wasEnforcing = monitor.loop.mode === 'enforce'
-      guard.lock('it was disconnected')
+      writeProtection.lock('the cluster was disconnected')
       if (wasEnforcing) {
         // The last check removes the rules of the controllers; if a server does not answer, its lease does.
         monitor.setMode('advise')
@@ -152,14 +152,14 @@ async function leasesEnd(monitor: ClusterMonitor): Promise<void> {
       resolve()
     }
     const off = monitor.onChange(() => void (isOn() || end()))
-    const late = setTimeout(end, STAND_DOWN_MS)
+    const late = setTimeout(end, RELEASE_MS)
   })
 }
 
 const isStoreFault = (e: unknown): boolean => e instanceof Error && 'code' in e && String(e.code).startsWith('SQLITE_')
 
 /**
- * Without an enforcement store nothing is enforced: the guard refuses all writes. Removals are recorded as soon as the
+ * Without an enforcement store nothing is enforced: the write protection refuses all writes. Removals are recorded as soon as the
  * store can be opened.
  */
 function auditOf(cluster: LiveCluster, store: Result<EnforcementStore>, reopen: () => Result<EnforcementStore>): Audit {

@@ -10,7 +10,7 @@ import { consoleName } from '../../enforce/console-name.ts'
 import { readTimers, type FoundTimer } from '../../enforce/expiry.ts'
 import type { Lease } from '../../enforce/lease.ts'
 import { readActiveRules, removeRules, type ActiveRule } from '../../enforce/remove-rules.ts'
-import { displace, leasesOfOthers, foreignTimersOn, SETTLE_MS } from '../../enforce/stop-all.ts'
+import { displace, foreignLeases, foreignTimersOn, SETTLE_MS } from '../../enforce/stop-all.ts'
 import { thisUser } from '../../enforce/store.ts'
 import type { Source } from './source.ts'
 
@@ -49,7 +49,7 @@ export async function otherConsoles(source: Source): Promise<OtherLease[]> {
   const { monitor, store } = source
   if (monitor.source.kind !== 'LIVE') return []
   const now = monitor.nowMs()
-  const known = leasesOfOthers(store, monitor.source.cluster, now).map((l): OtherLease => ({
+  const known = foreignLeases(store, monitor.source.cluster, now).map((l): OtherLease => ({
     host: l.host,
     console: `${l.owner} (process ${l.pid})`,
     lease: l.unit,
@@ -70,49 +70,49 @@ export async function otherConsoles(source: Source): Promise<OtherLease[]> {
 }
 
 /** Lists the enforcing consoles in a sentence. */
-export function othersText(others: readonly OtherLease[]): string {
-  const [first] = others
+export function otherConsolesText(leases: readonly OtherLease[]): string {
+  const [first] = leases
   if (!first) return ''
-  const left = first.leftS === null ? '' : `, ${Math.ceil(first.leftS)} s left`
-  const hosts = new Set(others.map((o) => o.host))
+  const remaining = first.leftS === null ? '' : `, ${Math.ceil(first.leftS)} s left`
+  const hosts = new Set(leases.map((o) => o.host))
   const more = hosts.size > 1 ? `, and ${hosts.size - 1} more servers` : ''
-  return `${first.console} holds a lease on ${first.host} (${first.lease}${left})${more}`
+  return `${first.console} holds a lease on ${first.host} (${first.lease}${remaining})${more}`
 }
 
 /**
- * Enters enforce. Failures: those of the guard and of the mode; OTHER_CONSOLE (another console enforces, and no
+ * Enters enforce. Failures: those of the write protection and of the mode; OTHER_CONSOLE (another console enforces, and no
  * takeover was requested); TAKE_OVER_FAILED (it did not leave).
  */
 export async function enterEnforce(source: Source, takeOver: boolean): Promise<Result<undefined>> {
-  const { monitor, guard } = source
-  const may = guard?.mayEnter('enforce') ?? ok(undefined)
+  const { monitor, writeProtection } = source
+  const may = writeProtection?.mayEnter('enforce') ?? ok(undefined)
   if (!may.ok || monitor.loop.mode === 'enforce') return may
-  const others = await otherConsoles(source)
-  if (others.length > 0) {
+  const leases = await otherConsoles(source)
+  if (leases.length > 0) {
     const taken = takeOver
-      ? await takeOverFrom(source, others)
+      ? await takeOverFrom(source, leases)
       : fail({
           code: 'OTHER_CONSOLE',
           what: `Another console enforces on ${monitor.source.cluster}`,
-          why: othersText(others),
-          unaffected: 'It continues unchanged; this one can watch.',
-          next: 'Watch, or take over: the other console then leaves enforce (--take-over).',
+          why: otherConsolesText(leases),
+          unaffected: 'It continues unchanged; Observe and Advise work here.',
+          next: 'Use Observe or Advise, or take over: the other console then leaves enforce (--take-over).',
         })
     if (!taken.ok) return taken
     // This took seconds: a lock set meanwhile applies.
-    const still = guard?.mayEnter('enforce')
+    const still = writeProtection?.mayEnter('enforce')
     if (still && !still.ok) return still
   }
   return monitor.setMode('enforce')
 }
 
-async function takeOverFrom(source: Source, others: readonly OtherLease[]): Promise<Result<undefined>> {
+async function takeOverFrom(source: Source, leases: readonly OtherLease[]): Promise<Result<undefined>> {
   const { monitor, store } = source
   const { cluster } = monitor.source
   const failed = (code: string, why: string, next: string): Result<undefined> =>
     fail({ code, what: `${cluster} was not taken over`, why, unaffected: 'This console writes nothing.', next })
-  const names = [...new Set(others.map((o) => o.console))].join(', ')
-  const text = `take over from ${names}: ${others.map((o) => `${o.lease} on ${o.host}`).join(', ')}`
+  const names = [...new Set(leases.map((o) => o.console))].join(', ')
+  const text = `take over from ${names}: ${leases.map((o) => `${o.lease} on ${o.host}`).join(', ')}`
   const atMs = monitor.nowMs()
   try {
     monitor.audit.write(atMs, cluster, 'mode', text)
@@ -121,58 +121,68 @@ async function takeOverFrom(source: Source, others: readonly OtherLease[]): Prom
     return failed('NOT_ON_RECORD', e instanceof Error ? e.message : String(e), 'Free space in the data folder.')
   }
   monitor.events.add({ atMs, kind: 'mode', level: 'watch', subject: 'Mode', text, where: cluster })
-  const guards = await Promise.all(nodesOf(source).map((node) => removeOthers(node, source)))
+  const displacedServers = await Promise.all(nodesOf(source).map((node) => removeForeign(node, source)))
   const untilMs = performance.now() + LEAVE_MS
-  while (leasesOfOthers(store, cluster, monitor.nowMs()).length > 0 && performance.now() < untilMs) await pause(100)
+  while (foreignLeases(store, cluster, monitor.nowMs()).length > 0 && performance.now() < untilMs) await pause(100)
   await pause(settleMsOf(source))
-  const left = await otherConsoles(source)
-  for (const displaced of guards) {
+  const remaining = await otherConsoles(source)
+  for (const displaced of displacedServers) {
     // If a console did not leave, the lease stays to cover the remaining rules.
-    if (!displaced || (left.length === 0 && !(await isCleared(displaced, source)))) continue
+    if (!displaced || (remaining.length === 0 && !(await isCleared(displaced, source)))) continue
     try {
-      await displaced.guard.end(monitor.nowMs())
+      await displaced.coverTimer.end(monitor.nowMs())
     } catch {
       // It fires within a minute, on rules that no longer exist.
     }
   }
-  if (left.length === 0) return ok(undefined)
-  return failed('TAKE_OVER_FAILED', `it did not leave: ${othersText(left)}`, 'Ask its operator, or try again.')
+  if (remaining.length === 0) return ok(undefined)
+  return failed(
+    'TAKE_OVER_FAILED',
+    `it did not leave: ${otherConsolesText(remaining)}`,
+    'Ask its operator, or try again.',
+  )
 }
 
 /** Server where other consoles were displaced. */
 interface Displaced {
   readonly node: NodeConnection
-  /** Lease that covers their rules meanwhile. */
-  readonly guard: Lease
+  /** Timer that covers their rules meanwhile. */
+  readonly coverTimer: Lease
   /** Rules that their leases named: `PARAMETER NAME`. */
   readonly theirs: ReadonlySet<string>
 }
 
-const standingOf = async (node: NodeConnection, theirs: ReadonlySet<string>): Promise<ActiveRule[] | undefined> =>
+const activeRulesOf = async (node: NodeConnection, theirs: ReadonlySet<string>): Promise<ActiveRule[] | undefined> =>
   (await readActiveRules(node, ANSWER_MS))?.filter((r) => theirs.has(`${SERVICES[r.service].rules} ${r.name}`))
 
 /**
  * True if none of their rules is left on the server. Rules started after it was read, and before their leases ended,
- * are covered by the guard's timer alone: they are removed before that timer ends.
+ * are covered by the cover timer alone: they are removed before it ends.
  */
 async function isCleared({ node, theirs }: Displaced, { monitor }: Source): Promise<boolean> {
-  const late = await standingOf(node, theirs)
+  const late = await activeRulesOf(node, theirs)
   if (late === undefined || late.length === 0) return late !== undefined
   const { audit } = monitor
   await removeRules({ node, rules: late, units: [], audit, nowMs: () => monitor.nowMs(), answerMs: ANSWER_MS })
-  return (await standingOf(node, theirs))?.length === 0
+  return (await activeRulesOf(node, theirs))?.length === 0
 }
 
 /** Ends the leases of other consoles, and removes their rules. */
-async function removeOthers(node: NodeConnection, source: Source): Promise<Displaced | undefined> {
+async function removeForeign(node: NodeConnection, source: Source): Promise<Displaced | undefined> {
   const { audit, session } = source.monitor
-  const others = await foundOn(node, source)
-  if (others.length === 0) return undefined
-  const theirs = new Set(others.flatMap((t) => t.stops.map((s) => `${s.parameter} ${s.name}`)))
-  const rules = (await standingOf(node, theirs)) ?? []
+  const leases = await foundOn(node, source)
+  if (leases.length === 0) return undefined
+  const theirs = new Set(leases.flatMap((t) => t.stops.map((s) => `${s.parameter} ${s.name}`)))
+  const rules = (await activeRulesOf(node, theirs)) ?? []
   const nowMs = (): number => source.monitor.nowMs()
-  const guard = await displace(node, others, rules, { audit, session, nowMs, answerMs: ANSWER_MS, purpose: 'take' })
-  if (!guard) return undefined
+  const coverTimer = await displace(node, leases, rules, {
+    audit,
+    session,
+    nowMs,
+    answerMs: ANSWER_MS,
+    purpose: 'take',
+  })
+  if (!coverTimer) return undefined
   await removeRules({ node, rules, units: [], audit, nowMs, answerMs: ANSWER_MS })
-  return { node, guard, theirs }
+  return { node, coverTimer, theirs }
 }

@@ -8,7 +8,7 @@ import type { Source } from './source.ts'
 export interface BegunSource<S extends Source> {
   readonly source: S
   /** Removes what only this console would remove, while it still may write. */
-  readonly standDown: () => Promise<void>
+  readonly stopAndRelease: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -37,16 +37,16 @@ export class SampledCluster<S extends Source> {
       onReady: parts.onReady,
       begin: (live) => {
         const made = parts.begin(this.cluster, live)
-        const { monitor, guard } = made.source
+        const { monitor, writeProtection } = made.source
         this.#begun = made
         const unwatch = parts.watch?.(made.source)
         live.start(
           (atNs) => {
             // Detects a sleep of this machine or a changed safe mode before anything is written.
-            if (guard?.mayWrite() && monitor.loop.mode === 'enforce') monitor.setMode('advise')
+            if (writeProtection?.mayWrite() && monitor.loop.mode === 'enforce') monitor.setMode('advise')
             return monitor.tick(atNs)
           },
-          () => guard?.lock('this machine slept'),
+          () => writeProtection?.lock('this machine was suspended'),
         )
         parts.onSource?.()
         return {
@@ -67,7 +67,7 @@ export class SampledCluster<S extends Source> {
   }
 
   /** Stops writing while the cluster stays connected. */
-  async standDown(): Promise<void> {
-    await this.#begun?.standDown()
+  async stopAndRelease(): Promise<void> {
+    await this.#begun?.stopAndRelease()
   }
 }

@@ -29,8 +29,8 @@ export interface SourceFacts {
   readonly otherLeases?: (() => readonly OtherLease[]) | undefined
 }
 
-/** Guard of writes: unlock and safe mode of a cluster. */
-export type SourceGuard = Pick<Unlock, 'mayEnter' | 'mayWrite' | 'mayRemove' | 'unlock' | 'lock' | 'look'>
+/** Write protection: unlock and safe mode of a cluster. */
+type WriteProtection = Pick<Unlock, 'mayEnter' | 'mayWrite' | 'mayRemove' | 'unlock' | 'lock' | 'look'>
 
 export interface Source {
   readonly monitor: ClusterMonitor
@@ -38,8 +38,8 @@ export interface Source {
   readonly facts: SourceFacts
   /** undefined if the source has no adjustable speed. */
   readonly setSpeed: ((speed: number) => void) | undefined
-  /** undefined: writes are not guarded, as on the emulator. */
-  readonly guard?: SourceGuard | undefined
+  /** undefined: nothing is protected, as on the emulator. */
+  readonly writeProtection?: WriteProtection | undefined
   /** Enforcement store; undefined if its records are part of the history. */
   readonly store?: EnforcementStore | undefined
 }

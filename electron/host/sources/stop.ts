@@ -3,7 +3,7 @@ import type { ServiceName, StopResult } from '#core/api/rule-edits.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { endsWithin } from '../../base/deadline.ts'
 import { servicesOf } from '../../base/service.ts'
-import { ownership, type RuleSpot } from '../../enforce/own-names.ts'
+import { ownership, type RuleSpot } from '../../enforce/managed-names.ts'
 import { stopEverything } from '../../enforce/stop-all.ts'
 import { stopScriptText } from '../../enforce/stop-script.ts'
 import { thisUser } from '../../enforce/store.ts'
@@ -12,8 +12,8 @@ import type { Source } from './source.ts'
 
 /** Failures: READ_ONLY, and those of the enforcement store. */
 export async function stopAll(source: Source): Promise<Result<StopResult>> {
-  const { monitor, ruleService, guard, facts, store } = source
-  const refused = guard?.mayRemove()
+  const { monitor, ruleService, writeProtection, facts, store } = source
+  const refused = writeProtection?.mayRemove()
   if (refused) return fail(refused)
   const silent = new Set(facts.silent?.() ?? [])
   const stopped = await stopEverything({
@@ -33,7 +33,7 @@ export async function stopAll(source: Source): Promise<Result<StopResult>> {
         monitor.setMode('observe')
         ruleService.cancel()
         // A global stop also ends the unlock.
-        guard?.lock('everything was stopped')
+        writeProtection?.lock('all Sluice rules are removed (global stop)')
       }
     },
     over: async (ms) => {
@@ -47,16 +47,16 @@ export async function stopAll(source: Source): Promise<Result<StopResult>> {
 /** Same as a shell script for an administrator, from the last readings; nothing is sent. */
 export function stopScript(source: Source): { text: string; rules: number } {
   const { monitor, store } = source
-  const isOwn = ownership(monitor.source.cluster, store)
+  const isManaged = ownership(monitor.source.cluster, store)
   const servers = monitor.source.nodes.map(({ host, roles }) => {
-    const rules = servicesOf(roles).flatMap(({ name }) => ownRules(source, host, name).filter(isOwn))
+    const rules = servicesOf(roles).flatMap(({ name }) => managedRules(source, host, name).filter(isManaged))
     return { host, roles, rules, units: unitsOn(source, host) }
   })
   return stopScriptText(monitor.source.cluster, servers, monitor.nowMs(), settleMsOf(source) / 1000)
 }
 
 /** Sluice's rules of a service at the last reading, once for all CPTs. */
-function ownRules({ monitor }: Source, host: string, service: ServiceName): RuleSpot[] {
+function managedRules({ monitor }: Source, host: string, service: ServiceName): RuleSpot[] {
   const rules = monitor.serviceReading(host, service)?.rules ?? []
   const seen = new Set<string>()
   return rules.flatMap(({ queue, name }) => {

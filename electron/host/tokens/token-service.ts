@@ -56,7 +56,7 @@ export class TokenService {
     if (!found.ok) return found
     const reserved = found.value.reserve(client, reservation, limit)
     if (!reserved.ok) return reserved
-    this.#tell(node, `${client}: reservation ${reservation}, limit ${limit ?? 'none'}, from the next period on`)
+    this.#report(node, `${client}: reservation ${reservation}, limit ${limit ?? 'none'}, from the next period on`)
     return reserved
   }
 
@@ -64,7 +64,7 @@ export class TokenService {
     const found = this.#node(node)
     if (!found.ok) return found
     found.value.change({ variant, preset })
-    this.#tell(node, `restarts as ${found.value.variant}, ${found.value.preset}`)
+    this.#report(node, `restarts as ${found.value.variant}, ${found.value.preset}`)
     return ok(undefined)
   }
 
@@ -73,7 +73,7 @@ export class TokenService {
     return node ? ok(node) : fail(NO_DATA_NODE)
   }
 
-  #tell(where: string, text: string): void {
+  #report(where: string, text: string): void {
     const atMs = this.#monitor.nowMs()
     this.#monitor.events.add({ atMs, kind: 'change', level: 'ok', subject: 'Tokens', text, where })
     this.#monitor.changed()

@@ -1,16 +1,25 @@
 /** Known clusters as cards: connection and trust of each server, discovery results, and the cost of monitoring. */
-import type { ClusterCard, ConnectionsFrame, ServerCard, ServerRole } from '#core/api/clusters.ts'
+import {
+  GUESSED_RATE,
+  type ClusterCard,
+  type ConnectionsFrame,
+  type ServerCard,
+  type ServerRole,
+  type ProbeId,
+} from '#core/api/clusters.ts'
 import type { Level, Notice } from '#core/api/parts.ts'
 import type { LiveServer } from '../../cluster/live/live-server.ts'
+import { busiestOst } from '../../cluster/ost-rate.ts'
 import type { ClusterService } from '../clusters/cluster-service.ts'
 import type { LiveConsole } from '../clusters/live-console.ts'
-import { probeCards } from '../clusters/probe-cards.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { PROBES } from '../../cluster/probes/probe.ts'
 import { serverCard } from '../clusters/server-card.ts'
 import type { Console } from '../console.ts'
-import { stand } from '../position.ts'
+import { resolvePosition } from '../position.ts'
 import { longerPeriod, toNotice } from './status.ts'
 
-/** Of a cluster that is not sampled. */
+/** Budget shown for a cluster that is not sampled. */
 const BUDGET_BYTES_PER_SEC = 100_000
 const NO_COST: ClusterCard['cost'] = { t: [], bytesPerSec: [], serverMsPerSec: [] }
 
@@ -19,9 +28,9 @@ export function connectionsFrame(
   query: { at: number | null },
   seq: number,
 ): ConnectionsFrame {
-  const position = stand(clusters.onScreen.monitor, query.at)
+  const position = resolvePosition(clusters.onScreen.monitor, query.at)
   const store = clusters.access.store
-  const kept = store?.read()
+  const stored = store?.read()
   return {
     seq,
     ...position,
@@ -29,7 +38,7 @@ export function connectionsFrame(
     asks: clusters.asks.list,
     trustStore: {
       path: store?.path ?? '',
-      fault: [clusters.fault, kept && !kept.ok ? `${kept.error.what}: ${kept.error.why ?? ''}` : '']
+      fault: [clusters.fault, stored && !stored.ok ? `${stored.error.what}: ${stored.error.why ?? ''}` : '']
         .filter((t) => t !== '')
         .join('; '),
     },
@@ -75,10 +84,22 @@ function liveCard(clusters: ClusterService, live: LiveConsole): ClusterCard {
     servers: servers.map((s) => serverCard(s, { atMs: nowMs, silent: console?.monitor.missing.get(s.host)?.reason })),
     probes: probeCards(console?.monitor, input.off),
     cost: console?.monitor.costSeries ?? NO_COST,
+    rate: rateOf(live),
     budgetBytesPerSec: console?.monitor.budgetBytesPerSec ?? BUDGET_BYTES_PER_SEC,
     notices: notices(live),
     leftovers: [...live.leftovers.list],
     input,
+  }
+}
+
+function rateOf({ cluster, console }: LiveConsole): ClusterCard['rate'] {
+  const { maxRate } = cluster.input
+  const { monitor } = console ?? {}
+  const targets = monitor?.targets.map((t) => t.target) ?? []
+  return {
+    perOst: maxRate ?? GUESSED_RATE,
+    isGuess: maxRate === null,
+    busiest: monitor ? busiestOst(monitor.recent.seconds, targets) : null,
   }
 }
 
@@ -108,7 +129,7 @@ function emulatedServers({ monitor }: Console): ServerCard[] {
       roles: [...node.roles] satisfies ServerRole[],
       targets,
       state: silent ? ('lost' as const) : ('connected' as const),
-      text: silent?.reason ?? 'in this process',
+      text: silent?.reason ?? 'emulated',
       level: silent ? ('bad' as const) : ('ok' as const),
       sinceMs: null,
       retryAtMs: null,
@@ -124,7 +145,7 @@ function emulatedServers({ monitor }: Console): ServerCard[] {
       channel: '',
       timers: 'systemd' as const,
       steps: [],
-      sudo: { kind: 'root' as const, text: 'in this process', level: 'ok' as const },
+      sudo: { kind: 'root' as const, text: 'not needed (emulated)', level: 'ok' as const },
     }
   })
 }
@@ -138,6 +159,7 @@ function emulatorCard(clusters: ClusterService): ClusterCard {
     kind: 'EMULATED',
     state: 'connected',
     text: `${facts.scenario ?? ''}, seed ${facts.seed ?? 0}`,
+    scenario: facts.scenario,
     level: 'ok',
     sinceMs: facts.sinceMs,
     onScreen: clusters.onScreen.console === emulator,
@@ -153,4 +175,23 @@ function emulatorCard(clusters: ClusterService): ClusterCard {
     leftovers: [],
     input: null,
   }
+}
+
+/**
+ * Costs of each probe, as shown on the cards.
+ *
+ * @param off  probes that are switched off, for a cluster that is not sampled.
+ */
+function probeCards(monitor: ClusterMonitor | undefined, off: readonly ProbeId[]): ClusterCard['probes'] {
+  if (monitor) return monitor.probes.map((p) => ({ ...p }))
+  return PROBES.map(({ id, label, everyS }) => ({
+    id,
+    label,
+    on: !off.includes(id),
+    everyS: everyS.LIVE,
+    note: '',
+    bytesPerSec: 0,
+    serverMsPerSec: 0,
+    serverCpuMsPerSec: null,
+  }))
 }

@@ -6,7 +6,7 @@ import { LINKED_MAX, type LinkedFrame, type LinkedKind } from '#core/api/linked.
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import { jobColumn, shareColumn, shareName } from '../../cluster/state/recent.ts'
 import type { JobRead, ClusterView } from '../../cluster/cluster-view.ts'
-import { liveOf, rateSamples, stand } from '../position.ts'
+import { liveOf, rateSamples, resolvePosition } from '../position.ts'
 import { ruleLookup, rulesAt, type RuleLookup } from './rule-lookup.ts'
 
 export interface LinkedQuery {
@@ -16,8 +16,9 @@ export interface LinkedQuery {
   readonly id: string
 }
 
-/** Most resources examined for their lock holders, the most contended first; and lock lives of each. */
+/** Most resources examined for their lock holders, the most contended first. */
 const RESOURCES = 120
+/** Most locks examined per resource. */
 const LIVES = 64
 const LOCKS_NS = NS_PER_S
 const RPCS = shareColumn('rpcs')
@@ -32,7 +33,7 @@ interface Locked {
   readonly clients: readonly Client[]
 }
 /** Clients of locks and data nodes, from kept frames of the past instead of a source. */
-export interface KeptLinks {
+export interface RecordedLinks {
   readonly clients: readonly Client[]
   readonly locks: readonly Locked[]
 }
@@ -47,7 +48,7 @@ class Links {
   readonly #spanSamples: number
   readonly #rules: RuleLookup
   readonly #lines: ReturnType<typeof rulesAt>
-  readonly #kept: KeptLinks | undefined
+  readonly #recorded: RecordedLinks | undefined
   /** OSTs and MDTs, each with its server. */
   readonly #places: ClusterView['targets']
   readonly #mdts: ReadonlySet<string>
@@ -56,13 +57,13 @@ class Links {
     viewed: ClusterView,
     at: { readonly sample: number; readonly atMs: number },
     windowMs: number,
-    kept?: KeptLinks,
+    recorded?: RecordedLinks,
   ) {
     const { sample, atMs } = at
     const mdts = viewed.metadataTargets ?? []
     this.#places = [...viewed.targets, ...mdts]
     this.#mdts = new Set(mdts.map(({ target }) => target))
-    this.#kept = kept
+    this.#recorded = recorded
     this.#viewed = viewed
     this.#sample = sample
     this.#atMs = atMs
@@ -108,7 +109,7 @@ class Links {
 
   /** Clients of the data nodes, each with its job. */
   get clients(): readonly Client[] {
-    if (this.#kept) return this.#kept.clients
+    if (this.#recorded) return this.#recorded.clients
     const live = liveOf(this.#viewed)
     if (!live) return []
     const atNs = Math.round((this.#atMs - live.source.toUnixMs(0)) * NS_PER_MS)
@@ -118,7 +119,7 @@ class Links {
   }
   /** Resources with locks held or requested in the last second, and the jobs of those clients. */
   get locks(): readonly Locked[] {
-    if (this.#kept) return this.#kept.locks
+    if (this.#recorded) return this.#recorded.locks
     const live = liveOf(this.#viewed)
     if (!live?.locks) return []
     const { world } = live.locks
@@ -161,8 +162,8 @@ function chosenOf(links: Links, kind: LinkedKind, id: string): Chosen {
     case 'job': {
       const jobs = where((job) => job.jobId === id)
       if (jobs.length > 0) return of(jobs, true)
-      const own = clients().filter((client) => client.jobId === id)
-      return named(own, own.length > 0)
+      const ofJob = clients().filter((client) => client.jobId === id)
+      return named(ofJob, ofJob.length > 0)
     }
     case 'user': {
       const jobs = where((job) => job.user === id)
@@ -222,23 +223,29 @@ function namesOf(links: Links, kind: LinkedKind, id: string, { jobs, ids: all }:
   }
   for (const client of links.clients) if (all.has(client.jobId)) names.client.add(client.name)
   for (const { key, clients } of links.locks) {
-    const own = clients.filter((client) => all.has(client.jobId))
-    for (const client of own) names.client.add(client.name)
-    if (own.length > 0 && kind !== 'resource') names.resource.add(key)
+    const ofJob = clients.filter((client) => all.has(client.jobId))
+    for (const client of ofJob) names.client.add(client.name)
+    if (ofJob.length > 0 && kind !== 'resource') names.resource.add(key)
   }
   return names
 }
 
-/** @param kept  for a recorded past: clients from kept frames of locks and tokens. */
-export function linkedFrame(viewed: ClusterView, query: LinkedQuery, seq: number, kept?: KeptLinks): LinkedFrame {
-  const { sample, atMs } = stand(viewed, query.at)
+/** @param recorded  for a recorded past: clients from kept frames of locks and tokens. */
+export function linkedFrame(
+  viewed: ClusterView,
+  query: LinkedQuery,
+  seq: number,
+  recorded?: RecordedLinks,
+): LinkedFrame {
+  const { sample, atMs } = resolvePosition(viewed, query.at)
   const { kind, id } = query
   const head = { seq, sample, atMs, kind, id }
   if (sample === 0 || atMs === null) {
     const none = { job: [], target: [], rule: [], user: [], node: [], client: [], resource: [] }
     return { ...head, ...none, isHere: false, jobs: 0 }
   }
-  const links = new Links(viewed, { sample, atMs }, query.windowMs, kept)
+  if (kind === 'job' && viewed.jobs.find(id)) viewed.jobs.jobColors.colors([id])
+  const links = new Links(viewed, { sample, atMs }, query.windowMs, recorded)
   const chosen = chosenOf(links, kind, id)
   const names = namesOf(links, kind, id, chosen)
   const list = (of: LinkedKind): string[] => [...names[of]].slice(0, LINKED_MAX)

@@ -1,18 +1,22 @@
 /** Overview: state of the file system, and jobs whose rates changed. */
 import type { Level, OverviewFrame, Tile, TileId } from '#core/api/frames.ts'
 import { STORM_SAMPLES, type LockWatch } from '../../cluster/locks/watch.ts'
-import { resourceName } from '../../cluster/locks/alarm-text.ts'
+import { resourceName } from '../../cluster/locks/condition-text.ts'
+import { plural } from '#core/base/figure-text.ts'
 import { byCodeUnit } from '#core/base/order.ts'
+import { PROMINENT } from '#core/series/job-colors.ts'
 import { jobColumn, shareName, TOTAL, totalColumn, type TotalMeasure } from '../../cluster/state/recent.ts'
 import type { ClusterView } from '../../cluster/cluster-view.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import type { OperatorRules } from '../rules/operator-rules.ts'
 import { againstOf, overlayOf, type Against, type FindAgainst } from './against.ts'
-import { isPresent, liveOf, orNull, orZero, rateSamples, stand } from '../position.ts'
+import { isPresent, liveOf, orNull, orZero, rateSamples, resolvePosition } from '../position.ts'
 import { largest } from './rank.ts'
 import { stackFrame } from './stack.ts'
 
 const SPARK_POINTS = 60
 const MOVERS = 9
-const EVENTS = 60
+const EVENTS = 100
 
 const TILES: Readonly<Record<Exclude<TileId, 'locks'>, TotalMeasure>> = {
   read: 'readBps',
@@ -89,7 +93,7 @@ function locksTile(viewed: ClusterView, locks: LockWatch, sample: number, window
     before: series.meanBefore('waiting', sample, windowMs),
     spark: series.window(sample, windowMs, SPARK_POINTS).waiting,
     level: worst ? 'watch' : 'ok',
-    ...(worst ? { note: resourceName(world, worst.alarm.resource) } : {}),
+    ...(worst ? { note: resourceName(world, worst.condition.resource) } : {}),
   }
 }
 
@@ -100,7 +104,8 @@ function targets(viewed: ClusterView, sample: number, a: Against | undefined): O
   const before = (c: number): (number | null)[] =>
     viewed.targets.map((t) => (a ? orNull(mean(a.viewed, t.target, c, a.sample)) : null))
   const rpcs = column(0)
-  const average = rpcs.reduce<number>((s, v) => s + (v ?? 0), 0) / Math.max(1, rpcs.length)
+  const measured = rpcs.filter((v) => v !== null)
+  const average = measured.reduce((s, v) => s + v, 0) / Math.max(1, measured.length)
   return {
     name: viewed.targets.map((t) => t.target),
     node: viewed.targets.map((t) => t.node),
@@ -159,12 +164,14 @@ function movers(
   const shareFrom = shares.sampleAt(shares.atMs(sample) - windowMs)
   const ids = top.map((i) => names[i] as string)
   const jobs = ids.map((id) => viewed.jobs.find(id) ?? a?.viewed.jobs.find(id))
+  const { jobColors } = viewed.jobs
+  jobColors.colors(ids.slice(0, PROMINENT))
   return {
     jobId: ids,
     user: jobs.map((j) => j?.user ?? ''),
     account: jobs.map((j) => j?.account ?? ''),
     nodes: jobs.map((j) => j?.nodes ?? null),
-    colour: jobs.map((j) => j?.colour ?? 0),
+    colour: ids.map((id) => jobColors.of(id)),
     rpcs: top.map((i) => orZero(now[i] as number)),
     delta: top.map((i) => delta[i] as number),
     spark: ids.map((id) => tier.jobs.downsample(id, jobColumn('rpcs'), from, to, step)),
@@ -176,23 +183,66 @@ function movers(
   }
 }
 
-/** Leases of controllers, known only for the present. */
-function timers(viewed: ClusterView, sample: number): OverviewFrame['timers'] {
+type TimerRow = OverviewFrame['timers'][number]
+
+/** Most rules listed; the Rules view has all. */
+const TIMED_RULES = 50
+
+/** Rules committed by operators with an expiry: one row for a rule that ends on all its servers at the same time. */
+function ruleTimers(rules: OperatorRules, nowMs: number): TimerRow[] {
+  const rows = new Map<string, { row: TimerRow; hosts: Set<string>; units: Set<string>; isBound: boolean }>()
+  for (const { place, rule, timer } of rules.expiring(nowMs)) {
+    const key = [place.service, place.name, timer.expiresMs].join('\u0000')
+    const known = rows.get(key)
+    if (known) {
+      known.hosts.add(place.host)
+      known.units.add(timer.unit)
+      continue
+    }
+    if (rows.size >= TIMED_RULES) break
+    const { createdMs, reason } = rule
+    rows.set(key, {
+      row: { name: place.name, detail: reason, unit: '', createdMs, expiresMs: timer.expiresMs },
+      hosts: new Set([place.host]),
+      units: new Set([timer.unit]),
+      isBound: timer.stop !== undefined,
+    })
+  }
+  return [...rows.values()].map(({ row, hosts, units, isBound }) => {
+    const where = hosts.size === 1 ? `rule on ${[...hosts].join('')}` : `rule on ${hosts.size} servers`
+    const [unit = ''] = units
+    return {
+      ...row,
+      detail: row.detail === '' ? where : `${where}: ${row.detail}`,
+      unit: isBound ? 'of this console' : units.size === 1 ? unit : `${unit} and ${units.size - 1} more`,
+    }
+  })
+}
+
+/** Leases of controllers. */
+function leaseTimers(live: ClusterMonitor): TimerRow[] {
+  return live.allServers.flatMap((host) =>
+    [live.loop.lease(host)?.state, live.metadata.lease(host)?.state].flatMap((lease) =>
+      lease
+        ? [
+            {
+              name: `controller lease on ${host}`,
+              detail: `stops ${plural(lease.rules, 'rule')} unless renewed`,
+              unit: lease.unit,
+              createdMs: live.source.toUnixMs(lease.createdNs),
+              expiresMs: live.source.toUnixMs(lease.expiresNs),
+            },
+          ]
+        : [],
+    ),
+  )
+}
+
+/** Timers, known only for the present: those of operators' rules, soonest first, then leases of controllers. */
+function timers(viewed: ClusterView, sample: number, rules: OperatorRules | undefined): OverviewFrame['timers'] {
   const live = liveOf(viewed)
   if (!live || !isPresent(viewed, sample)) return []
-  return live.servers.flatMap((host) => {
-    const lease = live.loop.lease(host)?.state
-    if (!lease) return []
-    return [
-      {
-        name: `controller lease on ${host}`,
-        detail: `stops ${lease.rules} rules unless renewed`,
-        unit: lease.unit,
-        createdMs: live.source.toUnixMs(lease.createdNs),
-        expiresMs: live.source.toUnixMs(lease.expiresNs),
-      },
-    ]
-  })
+  return [...(rules ? ruleTimers(rules, live.nowMs()) : []), ...leaseTimers(live)]
 }
 
 export function overviewFrame(
@@ -200,11 +250,12 @@ export function overviewFrame(
   query: { at: number | null; windowMs: number; againstMs?: number | null },
   seq: number,
   find?: FindAgainst,
+  rules?: OperatorRules,
 ): OverviewFrame {
-  const { sample, atMs } = stand(viewed, query.at)
+  const { sample, atMs } = resolvePosition(viewed, query.at)
   const { windowMs } = query
   const { a, head } = againstOf(query.againstMs, find)
-  // The chart assigns colors to jobs, so it comes before the lists that show them.
+  // The jobs of the chart get their colors before those that changed.
   const stack = stackFrame(viewed, sample, windowMs, ['readBps', 'writeBps'], ['readBps', 'writeBps'])
   return {
     seq,
@@ -218,6 +269,6 @@ export function overviewFrame(
     ...(a ? { overlay: overlayOf(a, atMs, windowMs, ['readBps', 'writeBps']) } : {}),
     movers: movers(viewed, sample, windowMs, a),
     events: viewed.events.between(-Infinity, atMs ?? viewed.nowMs(), EVENTS),
-    timers: timers(viewed, sample),
+    timers: timers(viewed, sample, rules),
   }
 }

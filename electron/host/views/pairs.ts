@@ -1,4 +1,4 @@
-/** Debts between jobs at a sample: present debts minus later transfers; and the lines of a job's ledger. */
+/** Debts between jobs at a sample (present debts minus later transfers), and the lines of a job's ledger. */
 import type { JobPairs, LedgerLine, PairColumns } from '#core/api/adaptbf.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
@@ -67,17 +67,17 @@ export function pairColumns(debts: readonly OpenDebt[], shown: ReadonlySet<strin
 
 /** Debts between one job and others; their sum is the job's record. */
 export function pairsOf(debts: readonly OpenDebt[], jobId: string): JobPairs {
-  const mine = debts.flatMap(({ lender, borrower, tokens, sinceMs }) => {
+  const jobPairs = debts.flatMap(({ lender, borrower, tokens, sinceMs }) => {
     if (lender === jobId) return [{ other: borrower, tokens, sinceMs }]
     return borrower === jobId ? [{ other: lender, tokens: -tokens, sinceMs }] : []
   })
-  const listed = mine.slice(0, JOB_PAIRS)
+  const listed = jobPairs.slice(0, JOB_PAIRS)
   return {
     other: listed.map((p) => p.other),
     tokens: listed.map((p) => p.tokens),
     sinceMs: listed.map((p) => p.sinceMs ?? null),
-    more: mine.length - listed.length,
-    rest: mine.slice(JOB_PAIRS).reduce((sum, p) => sum + p.tokens, 0),
+    more: jobPairs.length - listed.length,
+    rest: jobPairs.slice(JOB_PAIRS).reduce((sum, p) => sum + p.tokens, 0),
   }
 }
 
@@ -92,14 +92,14 @@ function add(lines: Map<string, Line>, jobId: string, atMs: number, move: LentOr
   const isLender = lender === jobId
   if (!isLender && borrower !== jobId) return
   const other = isLender ? borrower : lender
-  const mine = kind === 'lend' ? (isLender ? 'lent' : 'borrowed') : isLender ? 'reclaimed' : 'repaid'
+  const direction = kind === 'lend' ? (isLender ? 'lent' : 'borrowed') : isLender ? 'reclaimed' : 'repaid'
   const second = Math.floor(atMs / 1000) * 1000
-  const key = `${second} ${mine} ${target}\u0000${other}`
+  const key = `${second} ${direction} ${target}\u0000${other}`
   const line = lines.get(key)
   // A repayment reduces the lender's record and increases the borrower's.
   const effect = isLender === (kind === 'lend') ? tokens : -tokens
   if (line) line.tokens += effect
-  else lines.set(key, { atMs: second, target, other, kind: mine, tokens: effect })
+  else lines.set(key, { atMs: second, target, other, kind: direction, tokens: effect })
 }
 
 interface LentOrBack {

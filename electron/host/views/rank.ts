@@ -2,7 +2,7 @@
 
 export type Compare = (a: number, b: number) => number
 
-/** Below this number, insertion sort is faster. */
+/** Number of entries below which insertion sort is faster. */
 const FEW = 12
 
 function insertion(order: Uint32Array, lo: number, hi: number, compare: Compare): void {

@@ -7,25 +7,25 @@ import type { RulesRead, ClusterView } from '../../cluster/cluster-view.ts'
 /** Finds the rule of a job on one server: its index in the list; -1 if only `default` matches. */
 interface Finder {
   readonly find: (jobId: string) => number
-  /** Only these jobs can match a rule; undefined: any job can. */
+  /** Jobs that can match a rule; undefined: any job can. */
   readonly ids: readonly string[] | undefined
 }
 
 /** Parsed conditions are kept across samples; those of one text as long as the text. */
 const matcher = new RuleMatcher()
 const lines = new WeakMap<RulesRead, readonly RuleLine[]>()
-/** By list, or by the shared part of lists that differ in rates only. */
+/** Finders by list, or by the shared part of lists that differ in rates only. */
 const finders = new WeakMap<object, Finder>()
 const shapes = new WeakMap<readonly RuleLine[], object>()
 
 /** Rules of one server as written, each with its field. */
-export function linesOf(kept: RulesRead | undefined): readonly RuleLine[] {
-  if (!kept) return []
-  let known = lines.get(kept)
+export function linesOf(read: RulesRead | undefined): readonly RuleLine[] {
+  if (!read) return []
+  let known = lines.get(read)
   if (!known) {
-    known = writtenLines(kept.lines ?? parseNrsTbfRule(kept.text).rules, kept.policy)
-    lines.set(kept, known)
-    if (kept.shape) shapes.set(known, kept.shape)
+    known = writtenLines(read.lines ?? parseNrsTbfRule(read.text).rules, read.policy)
+    lines.set(read, known)
+    if (read.shape) shapes.set(known, read.shape)
   }
   return known
 }
@@ -45,14 +45,14 @@ function finderOf(list: readonly RuleLine[]): Finder {
     const rules = writtenLines(head, '').map(({ name, conditions }, k) => ({ name, conditions, at: at[k] as number }))
     const binder = new Binder(rules, type, matcher.shapes)
     const known = new Map<string, number>()
-    const ask = (jobId: string): number => binder.bind({ jobId }).sure?.at ?? -1
+    const ruleAt = (jobId: string): number => binder.bind({ jobId }).sure?.at ?? -1
     const remembered = (jobId: string): number => {
       let found = known.get(jobId)
-      if (found === undefined) known.set(jobId, (found = ask(jobId)))
+      if (found === undefined) known.set(jobId, (found = ruleAt(jobId)))
       return found
     }
     // If rules name jobs exactly, no search is needed.
-    finder = { find: binder.ids ? ask : remembered, ids: binder.ids && [...binder.ids] }
+    finder = { find: binder.ids ? ruleAt : remembered, ids: binder.ids && [...binder.ids] }
     finders.set(shape, finder)
   }
   return finder
@@ -61,7 +61,7 @@ function finderOf(list: readonly RuleLine[]): Finder {
 /** Rule names of jobs, on the servers of one cluster. */
 class Naming {
   readonly finders: readonly Finder[]
-  /** Only these jobs can match a rule; undefined: any job can. */
+  /** Jobs that can match a rule; undefined: any job can. */
   readonly named: ReadonlySet<string> | undefined
   readonly names: string[] = []
   readonly #index = new Map<string, number>()
@@ -117,7 +117,7 @@ function namingOf(finders: readonly Finder[], lists: readonly (readonly RuleLine
 export interface RuleLookup {
   /** Rule of a job: its name, and its rate summed over the servers that have it. */
   of(jobId: string): { readonly name: string; readonly rate: number } | undefined
-  /** For each job an index in `names`; -1 for one without a rule. */
+  /** Index in `names` for each job; -1 for one without a rule. */
   column(jobIds: readonly string[]): Int32Array
   /** Distinct names met so far. */
   readonly names: readonly string[]

@@ -1,13 +1,13 @@
 /** One target, or one server, at the shown instant: disk I/O and service estimates are the newest readings up to it. */
 import type { ServerFrame, ServerPlace } from '#core/api/server-frame.ts'
 import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
-import { BRW_KEPT, type BrwBins } from '#core/lustre/brw-stats.ts'
+import { BRW_STORED, type BrwBins } from '#core/lustre/brw-stats.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { TARGET_COLUMNS, type TargetMeasure } from '../../cluster/state/recent.ts'
 import type { ClusterView } from '../../cluster/cluster-view.ts'
 import type { BrwSample, TimeoutSample } from '../../history/io-table.ts'
 import type { HistoryReader } from '../../history/reader.ts'
-import { isPresent, orNull, rateSamples, stand } from '../position.ts'
+import { isPresent, orNull, rateSamples, resolvePosition } from '../position.ts'
 
 /** Age from which a reading no longer describes the shown instant. */
 const LOOK_BACK_MS = 600_000
@@ -38,7 +38,7 @@ export function liveReadings({ brw, timeouts, history }: ClusterMonitor): Server
 }
 
 /** Readings of a playback. */
-export const keptReadings = (reader: HistoryReader): ServerReadings => ({
+export const recordedReadings = (reader: HistoryReader): ServerReadings => ({
   brw: (target, atMs) => reader.brwAt(target, atMs - LOOK_BACK_MS, atMs),
   timeouts: (node, atMs) => reader.timeoutsAt(node, atMs - LOOK_BACK_MS, atMs),
   fault: () => undefined,
@@ -47,11 +47,11 @@ export const keptReadings = (reader: HistoryReader): ServerReadings => ({
 /** Sum of histograms, bin by bin. */
 function sumBins(all: readonly BrwBins[]): BrwBins {
   const out: { -readonly [Q in keyof BrwBins]: BrwBins[Q] } = {}
-  for (const quantity of BRW_KEPT) {
-    const own = all.flatMap((bins) => bins[quantity] ?? [])
+  for (const quantity of BRW_STORED) {
+    const values = all.flatMap((bins) => bins[quantity] ?? [])
     if (!all.some((bins) => bins[quantity] !== undefined)) continue
     const sums = new Map<number, [number, number, number]>()
-    for (const [upper, reads, writes] of own) {
+    for (const [upper, reads, writes] of values) {
       const sum = sums.get(upper) ?? [upper, 0, 0]
       sums.set(upper, [upper, sum[1] + reads, sum[2] + writes])
     }
@@ -82,15 +82,15 @@ export function serverFrame(
   query: { at: number | null } & ServerPlace,
   seq: number,
 ): ServerFrame {
-  const { sample, atMs } = stand(viewed, query.at)
+  const { sample, atMs } = resolvePosition(viewed, query.at)
   const { kind, name } = query
   const everywhere = [...viewed.targets, ...(viewed.metadataTargets ?? [])]
-  const own = everywhere.filter((t) => (kind === 'target' ? t.target : t.node) === name)
-  const node = kind === 'node' ? name : (own[0]?.node ?? '')
+  const values = everywhere.filter((t) => (kind === 'target' ? t.target : t.node) === name)
+  const node = kind === 'node' ? name : (values[0]?.node ?? '')
   const { targets: table } = viewed.recent.raw
   const mean = (target: string, column: TargetMeasure): number | null =>
     orNull(table.mean(target, TARGET_COLUMNS.indexOf(column), sample, rateSamples(viewed)))
-  const samples = own.flatMap(({ target }) => (atMs === null ? [] : (readings.brw(target, atMs) ?? [])))
+  const samples = values.flatMap(({ target }) => (atMs === null ? [] : (readings.brw(target, atMs) ?? [])))
   const estimates = atMs === null || node === '' ? [] : readings.timeouts(node, atMs)
   const isNow = isPresent(viewed, sample)
   const noteOf = (what: 'brw' | 'timeouts', isThere: boolean): string => {
@@ -106,13 +106,13 @@ export function serverFrame(
     kind,
     name,
     node,
-    known: own.length > 0,
-    targets: own.map(({ target }) => ({
+    known: values.length > 0,
+    targets: values.map(({ target }) => ({
       name: target,
       rpcs: mean(target, 'rpcs'),
       serviceMs: mean(target, 'serviceMs'),
     })),
-    queued: own[0] ? mean(own[0].target, 'queued') : null,
+    queued: values[0] ? mean(values[0].target, 'queued') : null,
     disk: diskOf(samples),
     diskNote: noteOf('brw', samples.length > 0),
     estimates: estimates.flatMap(({ service, cpt, current, worst, worstAtS }) => {

@@ -7,7 +7,7 @@ import type { Console } from '../console.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { RunningPeriod } from '../../cluster/read/sampling-period.ts'
 import { adaptbfStatus, cycleFrame } from './adaptbf.ts'
-import { rulesKnownAt, stand } from '../position.ts'
+import { rulesKnownAt, resolvePosition } from '../position.ts'
 
 export const toNotice = (f: Failure): Notice => ({
   code: f.code,
@@ -29,7 +29,7 @@ export function auditNotice(waiting: WaitingRecords | undefined): Failure | unde
   const count = waiting.records.length + waiting.dropped
   return {
     code: 'AUDIT_WAITS',
-    what: `${plural(count, 'record')} of the audit ${count === 1 ? 'waits' : 'wait'} to be written`,
+    what: `${plural(count, 'record')} of the audit ${count === 1 ? 'is' : 'are'} not written yet`,
     why: waiting.why,
     unaffected: 'Rules of Sluice can be removed; nothing new is enforced.',
     next: 'Free space in the data folder, or make it writable, before Sluice is closed: until then they are in memory only.',
@@ -38,7 +38,7 @@ export function auditNotice(waiting: WaitingRecords | undefined): Failure | unde
 
 export function statusFrame(console: Console, query: { at: number | null }, seq: number): StatusFrame {
   const { monitor, facts, ruleService, alerts } = console
-  const { sample, atMs } = stand(monitor, query.at)
+  const { sample, atMs } = resolvePosition(monitor, query.at)
   const failures = [
     monitor.history.notice,
     facts.recordFault,

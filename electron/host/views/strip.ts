@@ -2,7 +2,7 @@
 import type { StripFrame } from '#core/api/frames.ts'
 import { TOTAL, totalColumn } from '../../cluster/state/recent.ts'
 import type { ClusterView } from '../../cluster/cluster-view.ts'
-import { liveOf, nearestSample, newestOf, stand, type Position } from '../position.ts'
+import { liveOf, nearestSample, newestOf, resolvePosition, type Position } from '../position.ts'
 
 const POINTS = 480
 const MARKS = 120
@@ -12,7 +12,7 @@ export function stripFrame(
   query: { at: number | null; windowMs: number },
   seq: number,
 ): StripFrame {
-  const { sample, atMs } = stand(viewed, query.at)
+  const { sample, atMs } = resolvePosition(viewed, query.at)
   // The strip always ends at the newest sample: the cursor moves on it without moving the strip. For the past it is the
   // page of the cursor.
   const newest = liveOf(viewed) ? newestOf(viewed) : pageEnd(viewed, atMs, query.windowMs)

@@ -22,8 +22,8 @@ export function liveSlice(chain: AuditChain, cluster: string, { fromMs, toMs }: 
   let last: AuditRecord | undefined
   for (const r of chain.each()) {
     // Records without a cluster apply to all: an operator agreed to continue.
-    const isOurs = r.by === undefined || r.by.cluster === cluster || r.by.cluster === ''
-    if (r.atMs >= fromMs && r.atMs < toMs && isOurs) {
+    const isOfCluster = r.by === undefined || r.by.cluster === cluster || r.by.cluster === ''
+    if (r.atMs >= fromMs && r.atMs < toMs && isOfCluster) {
       anchor ??= before
       if (last && last.number !== r.number - 1) isWhole = false
       records.push((last = r))
@@ -38,7 +38,7 @@ export function liveSlice(chain: AuditChain, cluster: string, { fromMs, toMs }: 
 }
 
 /** Records of a chain in a history or a recording. */
-export function keptSlice(db: Database, kind: Chain, { fromMs, toMs }: Span): AuditSlice {
+export function storedSlice(db: Database, kind: Chain, { fromMs, toMs }: Span): AuditSlice {
   const table = new AuditTable(db)
   const records: AuditRecord[] = []
   let before = table.anchor(kind)

@@ -42,12 +42,12 @@ const JOB_ROWS = 120_000
 
 /** Finest resolution at which every job has its own rows and all rows fit. */
 export function jobsTier({ reader, span, samples, isAll }: MemberParts): TierId {
-  const kept = TIERS.filter((t) => reader.instants(t, span.fromMs, span.toMs - 1).length > 0)
+  const tiers = TIERS.filter((t) => reader.instants(t, span.fromMs, span.toMs - 1).length > 0)
   // Aggregated jobs have no samples of their own at finer resolutions.
-  const own = samples.jobsWhole >= samples.jobs ? kept : kept.filter((t) => t === '10s' || t === '1min')
+  const jobTiers = samples.jobsWhole >= samples.jobs ? tiers : tiers.filter((t) => t === '10s' || t === '1min')
   const rows = (t: TierId): number => reader.instants(t, span.fromMs, span.toMs - 1).length * samples.jobs
-  const fits = isAll ? own[0] : own.find((t) => rows(t) <= JOB_ROWS)
-  return fits ?? own.at(-1) ?? kept.at(-1) ?? 'raw'
+  const chosen = isAll ? jobTiers[0] : jobTiers.find((t) => rows(t) <= JOB_ROWS)
+  return chosen ?? jobTiers.at(-1) ?? tiers.at(-1) ?? 'raw'
 }
 
 const NAMES: Readonly<Record<TierId, string>> = {

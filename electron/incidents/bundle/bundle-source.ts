@@ -36,8 +36,10 @@ export interface BundleSource {
   readings(fromMs: number, toMs: number): readonly RawReading[]
   /** Names are pseudonyms already, and are not replaced again. */
   readonly isRedacted: boolean
-  /** For an open bundle: its notebook. */
+  /** Notebook of an open bundle. */
   readonly notebook: Incident | null
+  /** Colors of its jobs in the views; without them, the bundle assigns its own. */
+  readonly colors?: readonly (readonly [jobId: string, color: number])[]
   /** Parts that were already missing when it was written. */
   readonly missing?: readonly string[]
 }

@@ -12,7 +12,7 @@ import type { PageFacts } from '#core/snapshot/page-facts.ts'
 import type { Bench } from '../../../bench/measure.ts'
 import { excerptOf, tenMinutes, type Load } from '../../history/excerpt.bench.ts'
 import { FileReader } from '../../history/file-reader.ts'
-import { keptSlice } from './audit-slices.ts'
+import { storedSlice } from './audit-slices.ts'
 import type { BundleSource } from './bundle-source.ts'
 import { readmePage } from '../page/readme-page.ts'
 import { replayData } from '../page/replay-data.ts'
@@ -29,11 +29,11 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 /** Computed once for all measurements. */
 function once<T>(make: (load: Load) => T): (load: Load) => T {
-  const made = new Map<Load, { readonly is: T }>()
+  const made = new Map<Load, { readonly value: T }>()
   return (load) => {
-    let of = made.get(load)
-    if (!of) made.set(load, (of = { is: make(load) }))
-    return of.is
+    let entry = made.get(load)
+    if (!entry) made.set(load, (entry = { value: make(load) }))
+    return entry.value
   }
 }
 
@@ -46,7 +46,7 @@ const sourceOf = once((load): BundleSource => {
     notebook: null,
     readings: () => [],
     source: { kind: 'EMULATED', cluster: 'bench', env: 'DEMO', scenario: null, seed: 7, releases: [] },
-    audit: (fromMs, toMs) => keptSlice(db, 'EMULATED', { fromMs, toMs }),
+    audit: (fromMs, toMs) => storedSlice(db, 'EMULATED', { fromMs, toMs }),
   }
 })
 const excerpt = once(async (load) => (await excerptOf(load, () => 0)).file)
@@ -61,7 +61,7 @@ async function exported(load: Load, now: () => number): Promise<number> {
   const source = sourceOf(load)
   const file = newFile()
   const from = now()
-  const of = await writeBundle(source, INPUT, {
+  const result = await writeBundle(source, INPUT, {
     incident: null,
     file,
     code: newCode(),
@@ -71,8 +71,8 @@ async function exported(load: Load, now: () => number): Promise<number> {
   })
   const ms = now() - from
   rmSync(file, { force: true })
-  if (!of.ok) throw new Error(`${of.error.what}: ${of.error.why}`)
-  megabytes.set(load, of.value.bytes / 1e6)
+  if (!result.ok) throw new Error(`${result.error.what}: ${result.error.why}`)
+  megabytes.set(load, result.value.bytes / 1e6)
   return ms
 }
 
@@ -80,19 +80,19 @@ async function zipped(load: Load, now: () => number): Promise<number> {
   const content = { file: await excerpt(load) }
   const file = newFile()
   const from = now()
-  const of = await writeZip(file, [{ name: 'history.qosrec', content: () => content }], [])
+  const result = await writeZip(file, [{ name: 'history.qosrec', content: () => content }], [])
   const ms = now() - from
   rmSync(file, { force: true })
-  if (!of.ok) throw new Error(`${of.error.what}: ${of.error.why}`)
+  if (!result.ok) throw new Error(`${result.error.what}: ${result.error.why}`)
   return ms
 }
 
 async function previewed(now: () => number): Promise<number> {
   const source = sourceOf('bursty')
   const from = now()
-  const of = await previewOf(source, INPUT, null, newCode())
+  const result = await previewOf(source, INPUT, null, newCode())
   const ms = now() - from
-  if (!of.ok) throw new Error(`${of.error.what}: ${of.error.why}`)
+  if (!result.ok) throw new Error(`${result.error.what}: ${result.error.why}`)
   return ms
 }
 

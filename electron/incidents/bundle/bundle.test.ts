@@ -200,7 +200,7 @@ describe('a bundle', () => {
     expect(await verifyHere(file)).toMatchObject({ value: { ok: true } })
   })
 
-  it('of an empty stretch, of a name that exists, or cancelled, is none, and nothing is left', async () => {
+  it('of an empty stretch, of a name that exists, or canceled, is none, and nothing is left', async () => {
     const file = join(folder, 'none.zip')
     const empty = await writeBundle(source, inputOf({ span: { fromMs: 0, toMs: 5 } }), options(file))
     expect(empty).toMatchObject({
@@ -350,7 +350,7 @@ describe('verification', () => {
     ['a manifest that is no text', (of) => void of.set(MANIFEST, Buffer.from([0xff, 0xfe])), [MANIFEST]],
     ['a manifest of a newer Sluice', (of) => manifestOf(of, (m) => (m.format = 2)), ['BUNDLE_NEWER']],
   ] as [string, (of: Map<string, Buffer>) => void, string[]][])(
-    'of %s, the archive sealed anew',
+    'of %s, the archive sealed again',
     async (_, change, named) => {
       expect(await repacked(change)).toEqual(named)
     },

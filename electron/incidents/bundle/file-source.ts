@@ -7,7 +7,7 @@ import type { Manifest } from '#core/snapshot/manifest.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
 import type { OpenedFile } from '../../history/open-recording.ts'
 import { openShared } from '../../history/open-shared.ts'
-import { keptSlice, liveSlice } from './audit-slices.ts'
+import { storedSlice, liveSlice } from './audit-slices.ts'
 import type { BundleSource, RawReading } from './bundle-source.ts'
 
 export interface FileSource extends BundleSource {
@@ -101,7 +101,7 @@ export async function fileSource(file: string, o: FileSourceOptions): Promise<Re
       ...(isEmulated ? emulatedOf(db, of.id) : { scenario: null, seed: null }),
     },
     audit: (fromMs, toMs) =>
-      store ? liveSlice(store.value.chain, of.name, { fromMs, toMs }) : keptSlice(db, kind, { fromMs, toMs }),
+      store ? liveSlice(store.value.chain, of.name, { fromMs, toMs }) : storedSlice(db, kind, { fromMs, toMs }),
     readings: (fromMs, toMs) => o.readings.filter((r) => r.atMs >= fromMs && r.atMs < toMs),
     close: () => {
       close()

@@ -102,7 +102,7 @@ describe('exploit: an upload', () => {
     expect(left()).toEqual([])
   })
 
-  it('of an id that another one has begins anew, and the one being verified is not disturbed', async () => {
+  it('of an id that another one has starts again, and the one being verified is not disturbed', async () => {
     const { uploads, shelf, left } = started()
     const whole = bytes()
     const taking = uploads.put(part(0, whole, { isLast: true }), 1)

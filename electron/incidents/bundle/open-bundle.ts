@@ -2,10 +2,13 @@
  * Opens a bundle for playback: its recording is unpacked under a name chosen by Sluice into a private folder, checked
  * in a separate process, and opened like any foreign recording. A second export reads everything from here.
  */
+import type { Database } from 'better-sqlite3'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { AUDIT, HISTORY, type Manifest } from '#core/snapshot/manifest.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { stampOf } from '../../files/file-stamp.ts'
+import { FileReader } from '../../history/file-reader.ts'
+import { jobColorsIn } from '../../history/job-color-setting.ts'
 import { openChecked, type OpenedFile } from '../../history/open-recording.ts'
 import { AUDIT_MOST, readAudit } from './audit-member.ts'
 import type { AuditSlice, BundleSource, RawReading } from './bundle-source.ts'
@@ -31,6 +34,7 @@ export interface OpenedBundle extends BundleSource {
   /** Unpacked recording. */
   readonly recording: OpenedFile
   readonly missing: readonly string[]
+  readonly colors: readonly (readonly [jobId: string, color: number])[]
   /** Closes the recording and removes the unpacked files. */
   close(): void
 }
@@ -54,10 +58,10 @@ async function auditOf(zip: OpenedZip, facts: Manifest['audit']): Promise<Result
 
 async function readingsOf(zip: OpenedZip): Promise<Result<RawReading[]>> {
   const out: RawReading[] = []
-  let left = READINGS_MOST
+  let budget = READINGS_MOST
   for (const { name, bytes } of zip.entries.values()) {
     if (!name.startsWith('readings/')) continue
-    if ((left -= bytes) < 0) break
+    if ((budget -= bytes) < 0) break
     const text = await zip.read(name, bytes)
     if (!text.ok) return text
     const most = READ_MOST - out.length
@@ -75,13 +79,13 @@ async function readingsOf(zip: OpenedZip): Promise<Result<RawReading[]>> {
  * @param unpack  unpacks and checks the recording.
  *
  * Failures: those of the archive (BUNDLE_GONE, _UNREADABLE, _FOREIGN, _REFUSED), BUNDLE_NEWER, BUNDLE_DAMAGED, those of
- * the recording, FILE_CHANGED.
+ * the recording, FILE_CHANGED, BUNDLE_FAILED (a full disk).
  */
 export async function openBundle(file: string, folder: string, unpack: UnpackHistory): Promise<Result<OpenedBundle>> {
   const stamp = stampOf(file)
   const zip = await openZip(file)
   if (!zip.ok) return zip
-  let own: string | undefined
+  let copy: string | undefined
   let recording: OpenedFile | undefined
   let isOpen = false
   try {
@@ -95,8 +99,8 @@ export async function openBundle(file: string, folder: string, unpack: UnpackHis
     if (!readings.ok) return readings
     if (!zip.value.entries.has(HISTORY))
       return fail(damaged(HISTORY, 'it is not in this bundle: there is nothing to replay'))
-    own = privateFolder(folder)
-    const unpacked = await unpack(file, own)
+    copy = privateFolder(folder)
+    const unpacked = await unpack(file, copy)
     if (!unpacked.ok) return unpacked
     if (stampOf(file) !== stamp) return fail(CHANGED)
     const opened = openChecked(unpacked.value)
@@ -112,7 +116,7 @@ export async function openBundle(file: string, folder: string, unpack: UnpackHis
         audit: audit.value,
         readings: readings.value,
         recording,
-        own,
+        copy,
         cluster: cluster.id,
       }),
     )
@@ -127,9 +131,18 @@ export async function openBundle(file: string, folder: string, unpack: UnpackHis
     zip.value.close()
     if (!isOpen) {
       recording?.close()
-      if (own !== undefined) dropFolder(own)
+      if (copy !== undefined) dropFolder(copy)
     }
   }
+}
+
+/** Stored colors of its jobs. */
+function colorsOf(db: Database, cluster: number, name: string): OpenedBundle['colors'] {
+  const reader = new FileReader(db, cluster, { name, isOwner: false })
+  return [...jobColorsIn(db)].flatMap(([key, color]) => {
+    const job = reader.job(key)
+    return job ? [[job.jobId, color] as const] : []
+  })
 }
 
 interface Parts {
@@ -138,11 +151,11 @@ interface Parts {
   readonly audit: AuditSlice | null
   readonly readings: readonly RawReading[]
   readonly recording: OpenedFile
-  readonly own: string
+  readonly copy: string
   readonly cluster: number
 }
 
-function bundleOf({ manifest, notebook, audit, readings, recording, own, cluster }: Parts): OpenedBundle {
+function bundleOf({ manifest, notebook, audit, readings, recording, copy, cluster }: Parts): OpenedBundle {
   const { db } = recording
   return {
     manifest,
@@ -153,11 +166,12 @@ function bundleOf({ manifest, notebook, audit, readings, recording, own, cluster
     source: manifest.source,
     isRedacted: manifest.redaction === 'pseudonyms',
     missing: manifest.missing,
+    colors: colorsOf(db, cluster, manifest.source.cluster),
     audit: (fromMs, toMs) => sliceOf(audit, fromMs, toMs),
     readings: (fromMs, toMs) => readings.filter((r) => r.atMs >= fromMs && r.atMs < toMs),
     close: () => {
       if (db.open) db.close()
-      dropFolder(own)
+      dropFolder(copy)
     },
   }
 }

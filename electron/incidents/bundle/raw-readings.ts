@@ -39,7 +39,7 @@ export function readingMembers(readings: readonly RawReading[]): Map<string, str
   return out
 }
 
-/** Parses a member; stops at an invalid reading, and after `most`. */
+/** Parses a member; stops at an invalid reading, and at one more than `most`. */
 export function readReadings(text: string, most = READ_MOST): RawReading[] {
   const out: RawReading[] = []
   for (let at = 0; out.length <= most && text.startsWith(MARK, at);) {

@@ -18,7 +18,7 @@ const REF = /, ref -?\d+$/gm
 const FIRST_READ_MS = 10_000
 
 export interface PlaceRules {
-  /** As `placeOf`: a server, and its service unless that is ost_io. */
+  /** Place as in `placeOf`: a server, and its service unless that is ost_io. */
   readonly place: string
   /** Parameter and value. */
   readonly text: string
@@ -38,10 +38,10 @@ export function rulesAt(reader: HistoryReader, atMs: number): PlaceRules[] {
 
 /** Time when rules of a span are first known: its beginning, or later if samples begin later. */
 export function firstRulesMs(reader: HistoryReader, { fromMs, toMs }: Span): number {
-  const keptMs = Math.max(fromMs, reader.kept()?.fromMs ?? fromMs)
-  if (keptMs === fromMs || reader.rulesAt(keptMs).length > 0) return keptMs
-  const end = Math.min(toMs - 1, keptMs + FIRST_READ_MS)
-  return reader.rulesBetween(keptMs, end).reduce((first, r) => Math.max(keptMs, Math.min(first, r.fromMs)), end)
+  const oldestMs = Math.max(fromMs, reader.extent()?.fromMs ?? fromMs)
+  if (oldestMs === fromMs || reader.rulesAt(oldestMs).length > 0) return oldestMs
+  const end = Math.min(toMs - 1, oldestMs + FIRST_READ_MS)
+  return reader.rulesBetween(oldestMs, end).reduce((first, r) => Math.max(oldestMs, Math.min(first, r.fromMs)), end)
 }
 
 /** Rules as one text: a comment names the server, its parameter follows. */

@@ -23,15 +23,15 @@ type Change = VerdictOfBundle['changed'][number]
 
 /** Hashes of the whole file, and of the part that its comment covers. */
 async function hashes(zip: OpenedZip): Promise<{ sha256: string; sealed: string }> {
-  const whole = createHash('sha256')
+  const digest = createHash('sha256')
   const sealed = createHash('sha256')
-  let left = zip.size - SEAL_BYTES
+  let remaining = zip.size - SEAL_BYTES
   for await (const piece of zip.raw()) {
-    whole.update(piece)
-    sealed.update(piece.subarray(0, Math.max(0, Math.min(left, piece.length))))
-    left -= piece.length
+    digest.update(piece)
+    sealed.update(piece.subarray(0, Math.max(0, Math.min(remaining, piece.length))))
+    remaining -= piece.length
   }
-  return { sha256: whole.digest('hex'), sealed: sealed.digest('hex') }
+  return { sha256: digest.digest('hex'), sealed: sealed.digest('hex') }
 }
 
 async function hashOf(zip: OpenedZip, name: string): Promise<Result<string, string>> {

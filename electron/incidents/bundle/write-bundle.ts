@@ -17,9 +17,11 @@ import { makeRedactor } from '#core/snapshot/pseudonyms.ts'
 import { redactIncident } from '#core/snapshot/redact-notebook.ts'
 import { reportMarkdown } from '#core/snapshot/report.ts'
 import { standardCharts } from '#core/snapshot/standard-charts.ts'
+import { fixedJobColors, type JobColors } from '#core/series/job-colors.ts'
 import type { Span } from '#core/api/history.ts'
 import { writeExcerpt, type ExcerptFacts } from '../../history/excerpt.ts'
 import { FileReader } from '../../history/file-reader.ts'
+import { keepJobColors } from '../../history/job-color-setting.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { auditFacts } from './audit-member.ts'
 import { chartCells, membersOf, type Member } from './bundle-members.ts'
@@ -50,16 +52,16 @@ function jobsNamed(reader: HistoryReader, span: Span, incident: Incident | null)
       for (const r of cell.rows) if (r.name.kind === 'job') named.add(r.name.text)
     }
   }
-  const asked = new Set<string>()
+  const mentioned = new Set<string>()
   for (const e of reader.events(span.fromMs - 1, span.toMs - 1, EVENTS)) {
-    asked.add(e.subject)
-    asked.add(e.where)
+    mentioned.add(e.subject)
+    mentioned.add(e.where)
   }
   for (const rule of reader.rulesBetween(span.fromMs, span.toMs - 1)) {
-    for (const [, list = ''] of rule.conditions.matchAll(JOBID)) for (const name of list.split(' ')) asked.add(name)
+    for (const [, list = ''] of rule.conditions.matchAll(JOBID)) for (const name of list.split(' ')) mentioned.add(name)
   }
   // In order of first mention, so that the same source gives the same selection.
-  for (const name of asked) {
+  for (const name of mentioned) {
     if (named.size >= NAMED_MOST) break
     if (name !== '' && reader.jobByName(name)) named.add(name)
   }
@@ -88,7 +90,12 @@ export interface WrittenBundle {
   readonly missing: readonly string[]
 }
 
-const CANCELLED: Failure = { code: 'BUNDLE_CANCELLED', what: 'The export was cancelled', why: 'nothing is left of it' }
+const CANCELLED: Failure = {
+  code: 'BUNDLE_CANCELLED',
+  what: 'The bundle was not written',
+  why: 'the export was canceled',
+  unaffected: 'No file was left.',
+}
 /** Scale of a chart's PNG. */
 const SCALE = 2
 const MISSING_MOST = 200
@@ -96,7 +103,7 @@ const INEXACT = 'Redacted rule patterns, which may match other jobs or addresses
 const NO_PICTURES = 'Charts are there as SVG only: this machine could not draw their PNG pictures.'
 
 /** Redacted inputs of the members. */
-interface Gathered {
+interface RedactedInputs {
   readonly reader: HistoryReader
   readonly file: string
   readonly facts: ExcerptFacts
@@ -105,6 +112,8 @@ interface Gathered {
   readonly readings: readonly RawReading[]
   readonly source: Manifest['source']
   readonly redactor: Redactor
+  /** Colors of jobs under the names of the excerpt. */
+  readonly jobColors: JobColors
   /** Patterns of rules that could not be redacted exactly. */
   readonly inexact: () => number
   /** Newest sample of the source, in the span or not. */
@@ -115,8 +124,41 @@ function redactSource(source: Manifest['source'], r: Redactor): Manifest['source
   return {
     ...source,
     cluster: r.name('cluster', source.cluster),
-    scenario: source.scenario === null ? null : r.text(source.scenario),
-    releases: source.releases.map((of) => ({ server: r.name('host', of.server), release: r.text(of.release) })),
+    scenario: source.scenario === null ? null : r.prose(source.scenario),
+    releases: source.releases.map(({ server, release }) => {
+      return { server: r.name('host', server), release: r.text(release) }
+    }),
+  }
+}
+
+/** Colors of the jobs of a source, under the names of its excerpt: a job has the same key in both. */
+function colorsIn(
+  colors: NonNullable<BundleSource['colors']>,
+  named: HistoryReader,
+  excerpt: HistoryReader,
+): JobColors {
+  const jobColors = fixedJobColors()
+  for (const [jobId, color] of colors) {
+    const job = named.jobByName(jobId)
+    const copied = job && excerpt.job(job.key)
+    if (copied) jobColors.restore(copied.jobId, color)
+  }
+  return jobColors
+}
+
+/** Stores the colors with the jobs: the bundle opens with them. */
+function keepColors({ file, reader, jobColors }: RedactedInputs): void {
+  const byKey = new Map<number, number>()
+  for (const [jobId, color] of jobColors.entries()) {
+    const job = reader.jobByName(jobId)
+    if (job) byKey.set(job.key, color)
+  }
+  const db = new Database(file)
+  try {
+    db.pragma('journal_mode = MEMORY')
+    keepJobColors(db, byKey)
+  } finally {
+    db.close()
   }
 }
 
@@ -125,7 +167,7 @@ async function gather(
   input: ExportInput,
   o: WriteOptions,
   folder: string,
-): Promise<Result<Gathered>> {
+): Promise<Result<RedactedInputs>> {
   const { span } = input
   const isOn = input.redact && !source.isRedacted
   o.progress?.('Names', 0)
@@ -147,13 +189,15 @@ async function gather(
   const db = new Database(file, { readonly: true })
   const cluster = db.prepare('SELECT id, name FROM cluster ORDER BY id LIMIT 1').get() as { id: number; name: string }
   const slice = source.audit(span.fromMs, span.toMs)
+  const reader = new FileReader(db, cluster.id, { name: cluster.name, isOwner: true })
   return ok({
-    reader: new FileReader(db, cluster.id, { name: cluster.name, isOwner: true }),
+    reader,
+    jobColors: colorsIn(source.colors ?? [], named, reader),
     file,
     facts: excerpt.value,
     redactor,
     inexact: () => names?.inexact ?? 0,
-    newestMs: named.kept()?.toMs,
+    newestMs: named.extent()?.toMs,
     incident: o.incident && redactIncident(o.incident, redactor),
     audit: slice && (isOn ? { ...redactAudit(slice, redactor), isRehashed: true } : slice),
     readings: redactReadings(source.readings(span.fromMs, span.toMs), redactor),
@@ -161,7 +205,7 @@ async function gather(
   })
 }
 
-type Facts = PageFacts['manifest']
+type ManifestFacts = PageFacts['manifest']
 
 /** Tolerance for a span that ends after the newest sample; the history is written a few seconds at a time. */
 const AHEAD_MS = 5_000
@@ -170,32 +214,32 @@ const aheadOf = (newestMs: number | undefined, toMs: number): string[] =>
     ? []
     : [`The newest sample is of ${formatInstant(newestMs)} UTC: later data is not included.`]
 
-function factsOf(of: Gathered, source: BundleSource, input: ExportInput, o: WriteOptions): Facts {
-  const { facts, incident, audit } = of
-  const left = new Set(input.leaveOut)
+function factsOf(redacted: RedactedInputs, source: BundleSource, input: ExportInput, o: WriteOptions): ManifestFacts {
+  const { facts, incident, audit } = redacted
+  const omitted = new Set(input.leaveOut)
   const { servers, targets, jobs, instants, tier, jobsWhole } = facts
   const missing = [
     // The ability to draw pictures belongs to this machine, not to the one that wrote the opened bundle.
     ...(source.missing ?? []).filter((text) => text !== NO_PICTURES),
     ...facts.missing.map((text) => (text.endsWith('.') ? text : `${text}.`)),
-    ...(source.missing ? [] : aheadOf(of.newestMs, input.span.toMs)),
-    ...(of.inexact() > 0 ? [INEXACT] : []),
-    ...[...left].sort().map((group) => `Excluded on request: ${group}.`),
-    ...(!left.has('audit') && audit === null ? ['The audit could not be read.'] : []),
-    ...(!left.has('readings') && of.readings.length === 0 ? ['Raw readings of servers are not kept.'] : []),
-  ].map((text) => of.redactor.text(text).slice(0, 1_000))
+    ...(source.missing ? [] : aheadOf(redacted.newestMs, input.span.toMs)),
+    ...(redacted.inexact() > 0 ? [INEXACT] : []),
+    ...[...omitted].sort().map((group) => `Excluded on request: ${group}.`),
+    ...(!omitted.has('audit') && audit === null ? ['The audit could not be read.'] : []),
+    ...(!omitted.has('readings') && redacted.readings.length === 0 ? ['Raw readings of servers are not kept.'] : []),
+  ].map((text) => redacted.redactor.text(text).slice(0, 1_000))
   return {
     format: BUNDLE_FORMAT,
     product: 'sluice',
     version: o.version,
     incident:
-      incident && !left.has('notebook') ? { id: incident.id, title: incident.title, status: incident.status } : null,
-    source: of.source,
+      incident && !omitted.has('notebook') ? { id: incident.id, title: incident.title, status: incident.status } : null,
+    source: redacted.source,
     range: input.span,
     samples: { servers, targets, jobs, instants, tier, jobsWhole },
     missing: [...new Set(missing)].slice(0, MISSING_MOST),
-    redaction: of.redactor.isOn || source.isRedacted ? 'pseudonyms' : 'none',
-    audit: audit && !left.has('audit') ? auditFacts(audit) : null,
+    redaction: redacted.redactor.isOn || source.isRedacted ? 'pseudonyms' : 'none',
+    audit: audit && !omitted.has('audit') ? auditFacts(audit) : null,
   }
 }
 
@@ -225,12 +269,12 @@ async function charts(cells: readonly ChartCell[], version: string): Promise<Cha
   return out
 }
 
-/** Runs a step on the gathered inputs, and removes the excerpt. */
-async function gathered<T>(
+/** Gathers the redacted inputs, runs a step on them, and removes the excerpt. */
+async function withRedacted<T>(
   source: BundleSource,
   input: ExportInput,
   o: WriteOptions,
-  use: (of: Gathered) => Promise<Result<T>>,
+  use: (redacted: RedactedInputs) => Promise<Result<T>>,
 ): Promise<Result<T>> {
   let folder: string | undefined
   let reader: HistoryReader | undefined
@@ -265,7 +309,7 @@ export const writeBundle = (
   source: BundleSource,
   input: ExportInput,
   o: WriteOptions,
-): Promise<Result<WrittenBundle>> => gathered(source, input, o, (of) => pack(of, source, input, o))
+): Promise<Result<WrittenBundle>> => withRedacted(source, input, o, (redacted) => pack(redacted, source, input, o))
 
 /** Writes the report alone, without hashes of members that are not written. Failures: those of the excerpt. */
 export const writeReport = (
@@ -273,46 +317,57 @@ export const writeReport = (
   input: ExportInput,
   o: Omit<WriteOptions, 'file'>,
 ): Promise<Result<string>> =>
-  gathered(source, input, { ...o, file: '' }, async (of) => {
-    const { said, data } = saidOf(of, source, input, { ...o, file: '' })
-    return ok(reportMarkdown({ ...said, sealed: [] }, data))
+  withRedacted(source, input, { ...o, file: '' }, async (redacted) => {
+    const { description, data } = describe(redacted, source, input, { ...o, file: '' })
+    return ok(reportMarkdown({ ...description, sealed: [] }, data))
   })
 
 /** Texts and figures of the pages. */
-function saidOf(of: Gathered, source: BundleSource, input: ExportInput, o: WriteOptions) {
-  const { reader } = of
+function describe(redacted: RedactedInputs, source: BundleSource, input: ExportInput, o: WriteOptions) {
+  const { reader } = redacted
   const { span } = input
-  const incident = input.leaveOut.includes('notebook') ? null : of.incident
-  const manifest = factsOf(of, source, input, o)
+  const incident = input.leaveOut.includes('notebook') ? null : redacted.incident
+  const manifest = factsOf(redacted, source, input, o)
   const beginMs = firstRulesMs(reader, span)
   const before = rulesAt(reader, beginMs)
   const after = rulesAt(reader, span.toMs - 1)
   const rules = { before: rulesText(before), after: rulesText(after) }
-  const said = { manifest, incident, span, rules }
-  return { said, before, after, beginMs, incident, data: replayData(reader, { ...said, sealed: [] }) }
+  const description = { manifest, incident, span, rules }
+  return {
+    description,
+    before,
+    after,
+    beginMs,
+    incident,
+    data: replayData(reader, { ...description, sealed: [] }, redacted.jobColors),
+  }
 }
 
 async function pack(
-  of: Gathered,
+  redacted: RedactedInputs,
   source: BundleSource,
   input: ExportInput,
   o: WriteOptions,
 ): Promise<Result<WrittenBundle>> {
-  const { reader, audit, readings } = of
+  const { reader, audit, readings } = redacted
   const { span } = input
-  const left = new Set(input.leaveOut)
-  const { said: first, before, after, beginMs, incident, data } = saidOf(of, source, input, o)
-  const drawn = left.has('charts') ? [] : [...standardCharts(data, { ...first, sealed: [] }), ...chartCells(incident)]
+  const omitted = new Set(input.leaveOut)
+  const { description: first, before, after, beginMs, incident, data } = describe(redacted, source, input, o)
+  // After the pages, which give colors to their largest jobs.
+  keepColors(redacted)
+  const drawn = omitted.has('charts')
+    ? []
+    : [...standardCharts(data, { ...first, sealed: [] }), ...chartCells(incident)]
   const pictured = await charts(drawn, o.version)
   const missing = pictured.some(({ png }) => png === null)
     ? [...first.manifest.missing.slice(0, MISSING_MOST - 1), NO_PICTURES]
     : first.manifest.missing
-  const facts = { ...first.manifest, missing }
-  const said = { ...first, manifest: facts }
+  const manifest = { ...first.manifest, missing }
+  const description = { ...first, manifest }
   const members = membersOf(
     {
       reader,
-      history: of.file,
+      history: redacted.file,
       span,
       incident,
       audit,
@@ -320,15 +375,15 @@ async function pack(
       before,
       after,
       beginMs,
-      samples: of.facts,
+      samples: redacted.facts,
       isAll: input.detail === 'all',
       charts: pictured,
     },
-    left,
+    omitted,
   )
   const page = (name: string, written: readonly WrittenMember[]): ZipMember => {
-    const of = { ...said, sealed: written.slice(0, members.length) }
-    return { name, content: () => (name === README ? readmePage(data, of) : reportMarkdown(of, data)) }
+    const facts = { ...description, sealed: written.slice(0, members.length) }
+    return { name, content: () => (name === README ? readmePage(data, facts) : reportMarkdown(facts, data)) }
   }
   const about = new Map([...members, ...PAGES].map((m) => [m.name, m.about]))
   let content = ''
@@ -338,13 +393,13 @@ async function pack(
     (written: readonly WrittenMember[]): ZipMember => {
       content = contentHash(written)
       const all = [...written].sort((a, b) => (a.name < b.name ? -1 : 1))
-      const whole: Manifest = {
-        ...facts,
+      const complete: Manifest = {
+        ...manifest,
         createdMs: o.nowMs,
         members: all.map((m) => ({ ...m, about: about.get(m.name) ?? '' })),
         content,
       }
-      return { name: MANIFEST, content: () => `${JSON.stringify(whole, null, 1)}\n` }
+      return { name: MANIFEST, content: () => `${JSON.stringify(complete, null, 1)}\n` }
     },
   ]
   let n = 0

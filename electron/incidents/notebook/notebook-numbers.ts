@@ -10,7 +10,7 @@ import { hasCode } from '../../files/faults.ts'
 import { UnreadableFile } from '../../files/plain-file.ts'
 
 /** Numbers kept as files. */
-const KEPT = 32
+const NUMBERS_MAX = 32
 const TRIES = 1_000
 /** Larger numbers are not counted: they come from files that a person named. */
 const MOST = 900_000_000
@@ -60,8 +60,8 @@ export function takeNumber(folder: string, present: () => number): number {
     const now = taken(folder)
     const highest = highestOf(now)
     // Other consoles have taken so many since that this number may have been assigned and pruned.
-    if (highest - next >= KEPT / 2) continue
-    for (const n of now) if (n < highest - KEPT) rmSync(join(folder, String(n)), { force: true })
+    if (highest - next >= NUMBERS_MAX / 2) continue
+    for (const n of now) if (n < highest - NUMBERS_MAX) rmSync(join(folder, String(n)), { force: true })
     return next
   }
   throw new UnreadableFile('other consoles take numbers faster than this one')

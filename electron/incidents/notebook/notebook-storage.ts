@@ -27,7 +27,7 @@ function faultOf(error: z.ZodError): string {
 }
 
 /**
- * Parses the text of a notebook, whoever wrote it: validated by a schema; a newer format is refused.
+ * Parses the text of a notebook from any author: validated by a schema; a newer format is refused.
  *
  * @param id        from the file name; a document with another id is refused.
  * @param upgrades  (tests) steps from older formats.
@@ -67,7 +67,7 @@ const REMOVED_MOST = 50
 /** Most notebooks in memory. */
 const MEMORY_MOST = 500
 /** Age from which a partial file counts as abandoned. */
-const LEFT_MS = 600_000
+const LEFTOVER_AGE_MS = 600_000
 /** Validity of a listing while the folder is unchanged: file contents may change. */
 const HELD_MS = 2_000
 
@@ -97,35 +97,35 @@ export interface NotebookStorage {
 }
 
 export class MemoryStorage implements NotebookStorage {
-  readonly #kept = new Map<string, { readonly of: Incident; readonly lying: StoredDocument }>()
+  readonly #cache = new Map<string, { readonly of: Incident; readonly lying: StoredDocument }>()
   readonly #removed = new Map<string, Incident>()
   #number = 0
   #writes = 0
 
   all(): readonly StoredDocument[] {
-    return Array.from(this.#kept.values(), (k) => k.lying)
+    return Array.from(this.#cache.values(), (k) => k.lying)
   }
   lying(id: string): StoredDocument | undefined {
-    return this.#kept.get(id)?.lying
+    return this.#cache.get(id)?.lying
   }
   read(id: string): Result<Incident, string> {
-    const kept = this.#kept.get(id)
-    return kept ? { ok: true, value: kept.of } : fail('it no longer exists')
+    const cached = this.#cache.get(id)
+    return cached ? { ok: true, value: cached.of } : fail('it no longer exists')
   }
   takeId(): string {
-    if (this.#kept.size >= MEMORY_MOST) {
+    if (this.#cache.size >= MEMORY_MOST) {
       throw new UnreadableFile(`memory holds ${MEMORY_MOST} at most, and there is no data folder`)
     }
     return idOf(++this.#number)
   }
   write(of: Incident): void {
-    this.#kept.set(of.id, { of, lying: { id: of.id, stamp: String(++this.#writes), changedMs: of.changedMs } })
+    this.#cache.set(of.id, { of, lying: { id: of.id, stamp: String(++this.#writes), changedMs: of.changedMs } })
   }
   remove(id: string): void {
-    const kept = this.#kept.get(id)
-    if (!kept) return
-    this.#kept.delete(id)
-    this.#removed.set(id, kept.of)
+    const cached = this.#cache.get(id)
+    if (!cached) return
+    this.#cache.delete(id)
+    this.#removed.set(id, cached.of)
     if (this.#removed.size > REMOVED_MOST) this.#removed.delete(this.#removed.keys().next().value as string)
   }
   restore(id: string): boolean {
@@ -236,8 +236,8 @@ export class FolderStorage implements NotebookStorage {
     if (lstatSync(join(to, `${id}.json`), { throwIfNoEntry: false })) {
       throw new UnreadableFile(`that number exists in ${to}`)
     }
-    const own = namesIn(from).filter((name) => name !== `${id}.json` && name.startsWith(`${id}.`))
-    for (const name of own) if (!name.endsWith(PART)) renameSync(join(from, name), join(to, name))
+    const copies = namesIn(from).filter((name) => name !== `${id}.json` && name.startsWith(`${id}.`))
+    for (const name of copies) if (!name.endsWith(PART)) renameSync(join(from, name), join(to, name))
     renameSync(join(from, `${id}.json`), join(to, `${id}.json`))
   }
 
@@ -262,7 +262,7 @@ export class FolderStorage implements NotebookStorage {
         if (!name.startsWith('INC-') || !name.endsWith(PART)) continue
         const file = join(this.folder, name)
         const found = lstatSync(file, { throwIfNoEntry: false })
-        if (found?.isFile() && Date.now() - found.mtimeMs > LEFT_MS) rmSync(file, { force: true })
+        if (found?.isFile() && Date.now() - found.mtimeMs > LEFTOVER_AGE_MS) rmSync(file, { force: true })
       }
     } catch (e) {
       // A folder that cannot be read or written is reported when it is used.

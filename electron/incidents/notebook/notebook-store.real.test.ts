@@ -65,7 +65,7 @@ describe('numbers', () => {
     const ids = (await Promise.all([run(), run()])).join('').trim().split('\n')
     expect(ids).toHaveLength(48)
     expect(new Set(ids).size).toBe(48)
-    expect(new NotebookStore(data).whole()).toHaveLength(32)
+    expect(new NotebookStore(data).readAll()).toHaveLength(32)
     // The files of taken numbers are pruned.
     expect(readdirSync(join(folderOf(data), 'numbers')).length).toBeLessThan(45)
   })

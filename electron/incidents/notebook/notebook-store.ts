@@ -32,10 +32,10 @@ export interface NotebookRow {
   readonly fault: string
 }
 
-const STANDS = 'The previous version is kept.'
+const PREVIOUS_KEPT = 'The previous version is kept.'
 
 const failed = (code: string, what: string, why: string, next: string): Result<never> =>
-  fail({ code, what, why, unaffected: STANDS, next })
+  fail({ code, what, why, unaffected: PREVIOUS_KEPT, next })
 
 const noIncident = (what: string): Result<never> =>
   fail({ code: 'NO_INCIDENT', what, why: 'there is no such incident', next: 'Choose another one from the list.' })
@@ -72,7 +72,7 @@ export class NotebookStore {
   }
 
   /** Same, complete, however long that takes. */
-  whole(): NotebookRow[] {
+  readAll(): NotebookRow[] {
     return this.#read(Infinity)
   }
 
@@ -211,21 +211,21 @@ export class NotebookStore {
   }
 
   #write(of: Incident, what: string): Result<Incident> {
-    const fits = shape.safeParse(of)
-    if (!fits.success) {
-      const issue = fits.error.issues[0]
+    const parsed = shape.safeParse(of)
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0]
       const why = `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? ''}`
       return failed('INCIDENT_FULL', what, why, 'Remove or shorten cells.')
     }
     try {
-      this.#shelf.write(fits.data)
+      this.#shelf.write(parsed.data)
       const lying = this.#shelf.lying(of.id)
       if (lying) {
-        this.#hold(lying.stamp, fits.data)
-        const row = { id: of.id, changedMs: lying.changedMs, head: headOf(fits.data), fault: '' }
+        this.#hold(lying.stamp, parsed.data)
+        const row = { id: of.id, changedMs: lying.changedMs, head: headOf(parsed.data), fault: '' }
         this.#rows.set(of.id, { stamp: lying.stamp, row })
       }
-      return ok(fits.data)
+      return ok(parsed.data)
     } catch (e) {
       return notWritten(what, e)
     }
@@ -239,7 +239,7 @@ function notWritten(what: string, e: unknown): Result<never> {
     code: 'INCIDENT_NOT_WRITTEN',
     what,
     why: e instanceof UnreadableFile ? e.message : fileErrorText(e),
-    unaffected: STANDS,
+    unaffected: PREVIOUS_KEPT,
     next: 'Free space in the data folder, or make it writable, and try again.',
   }
   return fail(failure)

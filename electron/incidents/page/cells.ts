@@ -49,7 +49,7 @@ function table(cell: TableCell): Html {
 }
 
 const SIGN = { add: '+', mod: '~', del: '\u2212', same: '' } as const
-const WORD = { add: 'added', mod: 'changed', del: 'gone', same: 'same' } as const
+const LABELS = { add: 'added', mod: 'changed', del: 'gone', same: 'same' } as const
 
 const rate = (l: DiffCell['lines'][number]): string =>
   l.kind === 'mod' ? `${formatNumber(l.before)} \u2192 ${formatNumber(l.after)}` : formatNumber(l.after ?? l.before)
@@ -60,7 +60,7 @@ const diff = (cell: DiffCell): Html =>
       ${cell.lines.map(
         (l) =>
           html`<li class="${l.kind}">
-            <b>${SIGN[l.kind]}<span class="hid">${WORD[l.kind]}: </span></b>
+            <b>${SIGN[l.kind]}<span class="hid">${LABELS[l.kind]}: </span></b>
             <code><bdi>${plainText(l.name)}</bdi> <bdi>${plainText(l.conditions)}</bdi></code>
             <span class="num">${rate(l)} <small>RPC/s</small></span>
           </li>`,

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { InvariantError } from '#core/base/result.ts'
 import { resourcePath } from '../../files/resources.ts'
 
-const FACES = ['fonts/inter-latin-400-normal.woff2', 'fonts/inter-latin-600-normal.woff2']
+const FONTS = ['fonts/inter-latin-400-normal.woff2', 'fonts/inter-latin-600-normal.woff2']
 /** Size attributes at the start of a drawing. */
 const SIZE = /^(<svg [^>]*?)width="(\d+)" height="(\d+)"/
 /** Longest side, px. */
@@ -18,7 +18,7 @@ let isReady = false
 /** Loaded for the first picture: without a build for this machine everything else works. */
 async function canvasWithFonts(): Promise<Canvas> {
   const canvas = await import('@napi-rs/canvas')
-  if (!isReady) for (const face of FACES) canvas.GlobalFonts.register(readFileSync(resourcePath(face)), 'Inter')
+  if (!isReady) for (const font of FONTS) canvas.GlobalFonts.register(readFileSync(resourcePath(font)), 'Inter')
   isReady = true
   return canvas
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { jsonText } from './html.ts'
-import { readmePage, pageParts } from './readme-page.ts'
+import { pageParts, partsWith } from './page-parts.ts'
+import { readmePage } from './readme-page.ts'
 import { replayData } from './replay-data.ts'
 import { factsOf, fill, incidentOf, SMALL, type Size } from '#tests/kits/electron/incidents/page-facts.ts'
 
@@ -28,9 +29,9 @@ const tokensOf = (css: string, selector: string): Map<string, string> => {
   return new Map([...rule.matchAll(/(--[\w-]+): ([^;]+);/g)].map((m) => [m[1] ?? '', (m[2] ?? '').trim()]))
 }
 
-it('colours, fonts and radii of the page are those of the product, dark and light', () => {
+it('colors, fonts and radii of the page are those of the product, dark and light', () => {
   const product = readFileSync(join(resources, '../../renderer/theme/tokens.css'), 'utf8')
-  const page = readFileSync(join(resources, 'replay.css'), 'utf8')
+  const page = pageParts().style
   const plain = tokensOf(product, ':root {')
   const dark = new Map([...plain, ...tokensOf(product, ":root,\n[data-theme='dark']")])
   const light = new Map([...plain, ...tokensOf(product, "\n[data-theme='light']")])
@@ -40,9 +41,8 @@ it('colours, fonts and radii of the page are those of the product, dark and ligh
     [light, tokensOf(page, ':root:not([data-theme])')],
   ] as const
   for (const [of, own] of pairs) {
-    const copied = [...own].filter(([name]) => !name.startsWith('--tape'))
-    expect(copied.length).toBeGreaterThan(35)
-    for (const [name, value] of copied) expect([name, value]).toEqual([name, of.get(name)])
+    expect(own.size).toBeGreaterThan(35)
+    for (const [name, value] of own) expect([name, value]).toEqual([name, of.get(name)])
   }
 })
 
@@ -72,6 +72,19 @@ it('no part of the script makes markup, requests or code out of text', () => {
   expect(script).not.toMatch(
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|fetch\(|XMLHttp|WebSocket|import\(/,
   )
+})
+
+it('without a build the page is its still pictures, runs nothing and reports it', () => {
+  const history = fill(SMALL)
+  const facts = factsOf(SMALL, incidentOf(SMALL))
+  const parts = partsWith(null)
+  const text = readmePage(replayData(history.reader(), facts), facts, parts)
+  history.close()
+  expect(parts.policy).toContain("script-src 'none'; ")
+  expect(text).not.toMatch(/<script/)
+  expect(text).toContain('This page has no time cursor')
+  expect(text.match(/<div class="card figure"><svg/g)?.length).toBeGreaterThanOrEqual(4)
+  expect(usual()).not.toContain('This page has no time cursor')
 })
 
 it('JSON cannot end the element it stands in, nor begin a comment', () => {

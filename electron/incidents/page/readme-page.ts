@@ -1,86 +1,20 @@
 /**
  * README.html: one file that replays a bundle's range in any browser, from disk, without requests. Head, notebook and
- * file facts are rendered here; the script builds the replay from `replayData` in place of still pictures, which remain
- * if no script runs.
+ * file facts are rendered here; the script (renderer/replay) builds the replay from `replayData` in place of still
+ * pictures, which remain if no script runs.
  */
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { formatClock, formatDate, formatInstant } from '#core/base/clock-text.ts'
 import { formatBytes, formatNumber, formatRate, formatSpan, plural } from '#core/base/figure-text.ts'
 import { plainLines, plainText } from '#core/base/plain-text.ts'
 import { chartSvg } from '#core/snapshot/chart-svg.ts'
 import { titleOf, type PageFacts } from '#core/snapshot/page-facts.ts'
-import { valuesOf, type Column, type ReplayData } from '#core/snapshot/replay-data.ts'
-import { auditText, extentOf, samplesText, sourceText } from '#core/snapshot/report.ts'
+import { valuesOf } from '#core/snapshot/column.ts'
+import type { Column, ReplayData } from '#core/snapshot/replay-data.ts'
+import { auditText, extentOf, samplesText, sourceText, statusText } from '#core/snapshot/report.ts'
 import { standardCharts } from '#core/snapshot/standard-charts.ts'
-import { resourcePath } from '../../files/resources.ts'
 import { notebookHtml } from './cells.ts'
 import { html, Html, jsonText } from './html.ts'
-
-/** Ordered: a part uses earlier ones. */
-const PARTS = [
-  'data',
-  'figures',
-  'make',
-  'time',
-  'plot',
-  'charts',
-  'strip',
-  'tiles',
-  'targets',
-  'jobs',
-  'rules',
-  'events',
-  'keys',
-  'main',
-]
-
-/** Parts are modules for type checking and tests; joined they are one plain script, which a page from disk may run. */
-const joined = (parts: readonly string[]): string => {
-  const plain = parts.map((text) =>
-    text
-      .replace(/^import\b[^;'"]*?from '\.\/[a-z]+\.js'$/gm, '')
-      .replace(/^export (?=(?:const|let|function|class)\b)/gm, ''),
-  )
-  return `'use strict'\n;(() => {\n${plain.join('\n')}\n})()\n`
-}
-
-/** Script and style of README.html, as they ship, and the content security policy that allows exactly these. */
-interface PageParts {
-  readonly script: string
-  readonly style: string
-  /** Content of the policy's meta tag. */
-  readonly policy: string
-}
-
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}'`
-
-/** Removes comments and indentation. */
-const slim = (text: string): string =>
-  text
-    .replace(/^[ \t]*\/\*(?:(?!\*\/)[\s\S])*\*\/[ \t]*$/gm, '')
-    .replace(/^[ \t]*\/\/.*$/gm, '')
-    .replace(/^\s+/gm, '')
-    .replace(/\n{2,}/g, '\n')
-
-let parts: PageParts | undefined
-
-/** Read once; the files do not change during a run. */
-export function pageParts(): PageParts {
-  if (parts) return parts
-  const read = (name: string): string => readFileSync(resourcePath(`replay/${name}`), 'utf8').replaceAll('\r\n', '\n')
-  const script = slim(joined(PARTS.map((name) => read(`${name}.js`))))
-  const style = slim(read('replay.css'))
-  const policy = [
-    "default-src 'none'",
-    `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(style)}`,
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; ')
-  return (parts = { script, style, policy })
-}
+import { pageParts, type PageParts } from './page-parts.ts'
 
 const STATUS_LEVEL = { open: 'bad', watching: 'watch', resolved: 'ok', exercise: 'idle' } as const
 /** Characters of the first note shown at the top. */
@@ -118,7 +52,7 @@ function about(facts: PageFacts): Html {
   return html`<section class="about" aria-label="About this snapshot">
     <p class="chips">
       <span class="chip env-${m.source.env}"><bdi>${plainText(m.source.cluster)}</bdi> <b>${m.source.env}</b></span>
-      ${status ? html`<span class="chip st ${STATUS_LEVEL[status]}">${status}</span>` : ''}
+      ${status ? html`<span class="chip st ${STATUS_LEVEL[status]}">${statusText(status)}</span>` : ''}
       <span class="chip"
         >${m.source.kind === 'EMULATED' ? plainText(sourceText(m)) : `recorded from ${m.source.kind}`}</span
       >
@@ -148,8 +82,12 @@ function about(facts: PageFacts): Html {
   </section>`
 }
 
+const REPLAYED = 'Allow scripts for this file to replay it with a time cursor; nothing is loaded from the network.'
+const NOT_BUILT =
+  'This page has no time cursor: it was exported from a checkout of Sluice without its build tools. Built with npm run build, the same export has one.'
+
 /** Still pictures and means, shown without scripts. */
-function still(data: ReplayData, facts: PageFacts): Html {
+function still(data: ReplayData, facts: PageFacts, hasScript: boolean): Html {
   const mean = (of: Column): number | null => extentOf(valuesOf(of, data.t.length))?.mean ?? null
   const row = (name: string, user: string, r: number | null, read: Column, write: Column): Html =>
     html`<tr>
@@ -161,14 +99,11 @@ function still(data: ReplayData, facts: PageFacts): Html {
     </tr>`
   const { other } = data
   return html`<section id="still">
-    <p class="callout">
-      Still pictures of the span. With scripts allowed for this file it is replayed with a time cursor; nothing is
-      loaded from anywhere.
-    </p>
+    <p class="callout">Static charts of the range. ${hasScript ? REPLAYED : NOT_BUILT}</p>
     ${standardCharts(data, facts, STILL_POINTS).map(
       (c) => html`<div class="card figure">${new Html(chartSvg(c, { version: facts.manifest.version }))}</div>`,
     )}
-    <h2>Jobs <small>means of the span</small></h2>
+    <h2>Jobs <small>means over the range</small></h2>
     <div class="card scroll">
       <table>
         <thead>
@@ -182,7 +117,7 @@ function still(data: ReplayData, facts: PageFacts): Html {
         </thead>
         <tbody>
           ${data.jobs.map((j) => row(j.name, j.user, j.mean, j.readBps, j.writeBps))}
-          ${other.jobs > 0 && row(`other (${other.jobs})`, '', mean(other.rpcs), other.readBps, other.writeBps)}
+          ${other.jobs > 0 && row(`${other.jobs} other jobs`, '', mean(other.rpcs), other.readBps, other.writeBps)}
         </tbody>
       </table>
     </div>
@@ -216,10 +151,10 @@ function file(facts: PageFacts, data: ReplayData): Html {
   const { manifest: m, sealed, incident } = facts
   const shown = data.meanOf > 1 ? `each the mean of ${data.meanOf} samples` : 'each one sample'
   const bound = [
-    ...(data.eventsMore > 0 ? [`${plural(data.eventsMore, 'earlier event')} are only in csv/events.csv.`] : []),
-    ...(data.targetsMore > 0 ? [`${plural(data.targetsMore, 'more target')} are only in csv/targets.csv.`] : []),
+    ...(data.eventsMore > 0 ? [`${plural(data.eventsMore, 'earlier event')} only in csv/events.csv.`] : []),
+    ...(data.targetsMore > 0 ? [`${plural(data.targetsMore, 'more target')} only in csv/targets.csv.`] : []),
     ...(data.rulesMore > 0
-      ? [`${plural(data.rulesMore, 'more rule entry', 'more rule entries')} are only in csv/rules.csv.`]
+      ? [`${plural(data.rulesMore, 'more rule entry', 'more rule entries')} only in csv/rules.csv.`]
       : []),
   ]
   const missing = [...m.missing, ...bound]
@@ -227,9 +162,9 @@ function file(facts: PageFacts, data: ReplayData): Html {
     <h2>This file</h2>
     <dl>
       ${fact('Source', html`<bdi>${plainText(m.source.cluster)}</bdi>, ${plainText(sourceText(m))}`)}
-      ${fact('Span', `${formatInstant(facts.span.fromMs)} to ${formatInstant(facts.span.toMs)} UTC, on the source\u2019s clock`)}
+      ${fact('Range', `${formatInstant(facts.span.fromMs)} to ${formatInstant(facts.span.toMs)} UTC, on the source\u2019s clock`)}
       ${fact('Samples', samplesText(m))}
-      ${fact('Shown here', `${plural(data.t.length, 'instant')} of tier ${data.tier}, ${shown}; the ${plural(data.jobs.length, 'busiest job')}, all others summed. Gaps are drawn as gaps, figures are rounded.`)}
+      ${fact('Shown here', `${plural(data.t.length, 'point')}, ${shown} of tier ${data.tier}; the ${plural(data.jobs.length, 'busiest job')}, all other jobs summed. Gaps are not filled; figures are rounded.`)}
       ${fact('Names', m.redaction === 'none' ? 'not redacted' : 'pseudonyms, stable across exports of that console')}
       ${fact('Audit', m.audit ? auditText(m.audit) : 'none')}
       ${incident ? fact('Opened by', html`<bdi>${plainText(incident.author)}</bdi>, ${formatInstant(incident.createdMs)} UTC`) : ''}
@@ -237,13 +172,13 @@ function file(facts: PageFacts, data: ReplayData): Html {
     </dl>
     <h3>Missing data</h3>
     <ul>
-      ${missing.length === 0 ? html`<li>Nothing.</li>` : missing.map((w) => html`<li>${plainText(w)}</li>`)}
+      ${missing.length === 0 ? html`<li>None.</li>` : missing.map((w) => html`<li>${plainText(w)}</li>`)}
     </ul>
     <h3>Verify and re-open</h3>
     <p>
-      This page does not check itself. <code>sluice snapshot verify FILE.zip</code> names any changed byte of the
-      archive it came in; <code>sluice snapshot info FILE.zip</code> lists what is in it. In Sluice, Incidents, Open
-      bundle replays the archive in every view and forks it into the sandbox.
+      This page does not check itself. <code>sluice snapshot verify FILE.zip</code> reports every changed member of its
+      archive; <code>sluice snapshot info FILE.zip</code> lists the members. In Sluice, Incidents, Open bundle replays
+      the archive in every view and forks it into the sandbox.
     </p>
     ${
       sealed.length > 0 &&
@@ -277,8 +212,8 @@ const foot = (facts: PageFacts): Html =>
   </footer>`
 
 /** Complete page. */
-export function readmePage(data: ReplayData, facts: PageFacts): string {
-  const { script, style, policy } = pageParts()
+export function readmePage(data: ReplayData, facts: PageFacts, parts: PageParts = pageParts()): string {
+  const { script, style, policy } = parts
   const id = facts.incident?.id ?? facts.manifest.incident?.id
   const title = html`<title>RECORDED ${id ?? ''} ${plainText(titleOf(facts))}</title>`
   const notebook =
@@ -296,7 +231,10 @@ export function readmePage(data: ReplayData, facts: PageFacts): string {
     '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="dark light">\n',
     `${title.text}\n<link rel="icon" href="data:,">\n<style>${style}</style>\n</head>\n<body>\n<div class="win">\n`,
     `${head(facts).text}\n<section id="strip" aria-label="Time cursor"></section>\n<main>\n${about(facts).text}\n<div id="replay"></div>\n`,
-    `${still(data, facts).text}\n${notebook.text}\n${file(facts, data).text}\n</main>\n${foot(facts).text}\n</div>\n`,
-    `<script type="application/json" id="data">${jsonText(data)}</script>\n<script>${script}</script>\n</body>\n</html>\n`,
+    `${still(data, facts, script !== null).text}\n${notebook.text}\n${file(facts, data).text}\n</main>\n${foot(facts).text}\n</div>\n`,
+    script === null
+      ? ''
+      : `<script type="application/json" id="data">${jsonText(data)}</script>\n<script>${script}</script>\n`,
+    '</body>\n</html>\n',
   ].join('')
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { CLUSTER_MEASURES, INSTANTS_MOST, replayData as schema, valueAt, valuesOf } from '#core/snapshot/replay-data.ts'
+import { valueAt, valuesOf } from '#core/snapshot/column.ts'
+import { CLUSTER_MEASURES, INSTANTS_MOST, replayData as schema } from '#core/snapshot/replay-data.ts'
 import { CLUSTER_COLUMNS } from '../../history/reader.ts'
 import { facts, job, newFile, openAt, target } from '#tests/kits/electron/history/samples.ts'
 import { replayData } from './replay-data.ts'

@@ -11,15 +11,17 @@ import {
   type Column,
   type ReplayData,
   RULES_MOST,
-  STANDS_MOST,
+  STATES_MOST,
 } from '#core/snapshot/replay-data.ts'
-import { Means, rounded, roundedBytes, roundedTime, roundedWhole } from '#core/snapshot/replay-downsample.ts'
-import type { HistoryReader, KeptRule } from '../../history/reader.ts'
+import { Means, rounded, roundedBytes, roundedTime, roundedTokens } from '#core/snapshot/replay-downsample.ts'
+import { fixedJobColors } from '#core/series/job-colors.ts'
+import { mainEvents } from '../../base/main-events.ts'
+import type { HistoryReader, HistoryRule } from '../../history/reader.ts'
 import { replayJobs } from './replay-jobs.ts'
 import { readingOf, type Reading } from './replay-reading.ts'
 
 const TEXT_MOST = 4_096
-type Stood = [server: number, place: number, fromMs: number, toMs: number | null]
+type Interval = [server: number, place: number, fromMs: number, toMs: number | null]
 
 /**
  * Rules of the span by their text, with the times and servers on which each was in force. Partitions of a server hold
@@ -31,9 +33,9 @@ function replayRules(
   lastMs: number,
 ): Pick<ReplayData, 'servers' | 'rules' | 'rulesMore'> {
   const servers = new Map<string, number>()
-  const rules = new Map<string, { rule: KeptRule; stood: Stood[]; last: Map<string, Stood> }>()
-  let stands = 0
-  let left = 0
+  const rules = new Map<string, { rule: HistoryRule; stood: Interval[]; last: Map<string, Interval> }>()
+  let intervalCount = 0
+  let omitted = 0
   for (const rule of reader.rulesBetween(fromMs, lastMs)) {
     const text = JSON.stringify([rule.queue, rule.name, rule.conditions, rule.rate])
     let of = rules.get(text)
@@ -45,12 +47,12 @@ function replayRules(
     if (same) {
       same[1] = Math.min(same[1], rule.position)
       if (same[3] !== null) same[3] = rule.toMs === null ? null : Math.max(same[3], rule.toMs)
-    } else if (of && stands < STANDS_MOST) {
-      const stood: Stood = [server, rule.position, rule.fromMs, rule.toMs]
-      of.stood.push(stood)
-      of.last.set(partition, stood)
-      stands++
-    } else left++
+    } else if (of && intervalCount < STATES_MOST) {
+      const interval: Interval = [server, rule.position, rule.fromMs, rule.toMs]
+      of.stood.push(interval)
+      of.last.set(partition, interval)
+      intervalCount++
+    } else omitted++
   }
   return {
     servers: [...servers.keys()].map(plainText),
@@ -61,7 +63,7 @@ function replayRules(
       stood,
       conditions: plainText(rule.conditions.slice(0, TEXT_MOST)),
     })),
-    rulesMore: left,
+    rulesMore: omitted,
   }
 }
 
@@ -75,7 +77,7 @@ const CLUSTER_ROUND: Readonly<Record<ClusterMeasureName, Round>> = {
   serviceMs: roundedTime,
   queued: rounded,
   rules: rounded,
-  onLoan: roundedWhole,
+  onLoan: roundedTokens,
   mdops: rounded,
 }
 
@@ -105,9 +107,10 @@ function targets(from: Reading): Pick<ReplayData, 'targets' | 'targetsMore'> {
     if (at === undefined) continue
     for (let i = 0; i < block.keys.length; i++) {
       const key = block.keys[i] as number
-      let own = means.get(key)
-      if (!own) means.set(key, (own = block.columns.map(() => new Means(n))))
-      for (let c = 0; c < own.length; c++) (own[c] as Means).add(at, (block.columns[c] as Float32Array)[i] as number)
+      let values = means.get(key)
+      if (!values) means.set(key, (values = block.columns.map(() => new Means(n))))
+      for (let c = 0; c < values.length; c++)
+        (values[c] as Means).add(at, (block.columns[c] as Float32Array)[i] as number)
     }
   }
   const known = [...means.entries()].map(([key, [rpcs, serviceMs, queued]]) => {
@@ -128,9 +131,9 @@ function targets(from: Reading): Pick<ReplayData, 'targets' | 'targetsMore'> {
 function events(reader: HistoryReader, fromMs: number, lastMs: number): Pick<ReplayData, 'events' | 'eventsMore'> {
   const most = EVENTS_MOST * 20
   const all = reader.events(fromMs - 1, lastMs, most)
-  const kept = all.slice(0, EVENTS_MOST).reverse()
+  const recent = mainEvents(all, EVENTS_MOST).reverse()
   return {
-    events: kept.map((e) => ({
+    events: recent.map((e) => ({
       atMs: e.atMs,
       kind: e.kind,
       level: e.level,
@@ -138,7 +141,7 @@ function events(reader: HistoryReader, fromMs: number, lastMs: number): Pick<Rep
       text: plainText(e.text),
       where: plainText(e.where),
     })),
-    eventsMore: all.length - kept.length,
+    eventsMore: all.length - recent.length,
   }
 }
 
@@ -146,9 +149,10 @@ function events(reader: HistoryReader, fromMs: number, lastMs: number): Pick<Rep
  * Figures of the span at up to 600 instants. The tier read is the finest with at most four samples per shown instant;
  * each shown figure is their mean.
  *
- * @param reader  of the excerpt in the bundle, so that the page contains no other data.
+ * @param reader     reads the excerpt in the bundle, so that the page contains no other data.
+ * @param jobColors  the largest jobs without a color get one.
  */
-export function replayData(reader: HistoryReader, facts: PageFacts): ReplayData {
+export function replayData(reader: HistoryReader, facts: PageFacts, jobColors = fixedJobColors()): ReplayData {
   const { fromMs, toMs } = facts.span
   const lastMs = toMs - 1
   const { of, stepMs } = readingOf(reader, fromMs, lastMs)
@@ -164,7 +168,7 @@ export function replayData(reader: HistoryReader, facts: PageFacts): ReplayData 
     gaps: gaps.map((g) => ({ fromMs: g.fromMs, toMs: g.toMs, why: plainText(g.why) })),
     cluster: cluster(of),
     ...targets(of),
-    ...replayJobs(of, facts.manifest.samples.jobs, JOBS_MOST),
+    ...replayJobs(of, facts.manifest.samples.jobs, JOBS_MOST, jobColors),
     ...replayRules(reader, fromMs, lastMs),
     ...events(reader, fromMs, lastMs),
   }

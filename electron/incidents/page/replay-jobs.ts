@@ -1,17 +1,16 @@
 /** Busiest jobs of the span at each instant, and the sum of all others. */
 import { plainText } from '#core/base/plain-text.ts'
+import { PROMINENT, type JobColors } from '#core/series/job-colors.ts'
 import type { ReplayData } from '#core/snapshot/replay-data.ts'
-import { Means, rounded, roundedBytes, roundedShare, roundedWhole } from '#core/snapshot/replay-downsample.ts'
+import { Means, rounded, roundedBytes, roundedShare, roundedTokens } from '#core/snapshot/replay-downsample.ts'
 import { positionOf } from '../../history/one-series.ts'
-import { JOB_COLUMNS, type Block } from '../../history/reader.ts'
+import { JOB_COLUMNS, type Block, type HistoryJob } from '../../history/reader.ts'
 import type { Reading } from './replay-reading.ts'
 
 /** Points used to find the busiest jobs: answered by a coarse tier, in which every job has its own means. */
 const TOP_POINTS = 120
 /** Name of the aggregate of jobs without samples at this resolution in an excerpt. */
 const SUMMED = /^\((\d+) other jobs\)(?: \d+)?$/
-/** Jobs with a color of their own in charts. */
-const INKS = 7
 
 const COLUMN = Object.fromEntries(JOB_COLUMNS.map((name, i) => [name, i])) as Record<
   (typeof JOB_COLUMNS)[number],
@@ -64,15 +63,15 @@ function addBlock(block: Block, at: number, chosen: readonly Chosen[], rest: Job
   const places = chosen.map(({ key }) => positionOf(block.keys, key))
   SUMS.forEach((name, c) => {
     const values = sums[c] as Float32Array
-    let left = sumOf(values)
+    let remaining = sumOf(values)
     for (let k = 0; k < chosen.length; k++) {
       const i = places[k] as number
       const v = i < 0 ? 0 : (values[i] as number)
       ;(chosen[k] as Chosen).means[name].add(at, v)
-      if (v === v) left -= v
+      if (v === v) remaining -= v
     }
     // Rounding error of single precision is not traffic.
-    rest[name].add(at, Math.max(0, left))
+    rest[name].add(at, Math.max(0, remaining))
   })
   for (let k = 0; k < chosen.length; k++) {
     const i = places[k] as number
@@ -85,11 +84,28 @@ function addBlock(block: Block, at: number, chosen: readonly Chosen[], rest: Job
   }
 }
 
+/** Gives colors to the jobs that lead the charts of the page: those with most RPCs, and those with most bytes. */
+function colorLargest(
+  jobs: readonly { readonly job: HistoryJob; readonly means: JobMeans }[],
+  jobColors: JobColors,
+): void {
+  const byBytes = jobs
+    .map(({ job: { jobId }, means }) => ({ jobId, bps: (means.readBps.mean() ?? 0) + (means.writeBps.mean() ?? 0) }))
+    .sort((a, b) => b.bps - a.bps || (a.jobId < b.jobId ? -1 : 1))
+  jobColors.colors(jobs.slice(0, PROMINENT).map(({ job }) => job.jobId))
+  jobColors.colors(byBytes.slice(0, PROMINENT).map(({ jobId }) => jobId))
+}
+
 /**
  * @param known  number of jobs of the span.
  * @param most   jobs with figures of their own.
  */
-export function replayJobs(from: Reading, known: number, most: number): Pick<ReplayData, 'jobs' | 'other'> {
+export function replayJobs(
+  from: Reading,
+  known: number,
+  most: number,
+  jobColors: JobColors,
+): Pick<ReplayData, 'jobs' | 'other'> {
   const { reader, tier, fromMs, lastMs, thinned } = from
   const n = thinned.t.length
   const top = reader.top({ fromMs, toMs: lastMs + 1 }, 'job', most + 2, TOP_POINTS).series
@@ -108,20 +124,21 @@ export function replayJobs(from: Reading, known: number, most: number): Pick<Rep
   const order = jobs
     .map((j) => ({ ...j, mean: j.means.rpcs.mean() }))
     .sort((a, b) => (b.mean ?? -1) - (a.mean ?? -1) || (a.job.jobId < b.job.jobId ? -1 : 1))
+  colorLargest(order, jobColors)
   return {
-    jobs: order.map(({ job, means, mean }, i) => ({
+    jobs: order.map(({ job, means, mean }) => ({
       name: plainText(job.jobId),
       user: plainText(job.user),
       account: plainText(job.account),
       nodes: job.nodes,
-      ink: i < INKS ? i + 1 : 0,
+      ink: jobColors.of(job.jobId),
       mean,
       rpcs: means.rpcs.column(rounded),
       mdops: means.mdops.column(rounded),
       readBps: means.readBps.column(roundedBytes),
       writeBps: means.writeBps.column(roundedBytes),
       throttled: means.throttled.column(roundedShare),
-      record: means.record.column(roundedWhole),
+      record: means.record.column(roundedTokens),
     })),
     other: {
       jobs: Math.max(0, known - jobs.length),

@@ -17,7 +17,7 @@ it('a report says what the notebook and the samples say', () => {
     '| 4711.cfd_solve.u884 | 30\u202F400.0 | 12\u202F100.0 | \u221218\u202F300.0 |',
     '~ ckpt_4655 jobid={4655.*} 200 -> 250',
     '**2.1 s \u2192 0.3 s**',
-    'exit 0 \u00B7 read back equal',
+    'exit 0 \u00B7 verified by read-back',
     '14:34:12 to 14:34:42',
     'sluice snapshot verify',
   ])

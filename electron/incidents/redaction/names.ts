@@ -13,7 +13,7 @@ import { itemsOf } from '#core/snapshot/redact-conditions.ts'
 import { replaceStrings } from '#core/snapshot/redact-json.ts'
 import { filesystemOf } from '#core/snapshot/redact-target.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
-import { unpackFrame } from '../../history/kept-frames.ts'
+import { unpackFrame } from '../../history/stored-frames.ts'
 import type { BundleSource } from '../bundle/bundle-source.ts'
 import { loginName } from './redact-audit.ts'
 import { readingNames } from './redact-readings.ts'
@@ -26,18 +26,18 @@ const FRAMES_QUICK = 6
 const STEP = 1_000
 
 export interface CollectOptions {
-  /** For a preview: only some frames of views are examined, and no decisions. */
+  /** True for a preview: only some frames of views are examined, and no decisions. */
   readonly isQuick?: boolean | undefined
 }
 
 /** Reason why these names cannot be replaced by pseudonyms; undefined if they can. */
 export function namesFailure(names: Names): Failure | undefined {
-  if (names.isWhole !== false) return undefined
+  if (names.isComplete !== false) return undefined
   return {
     code: 'NAMES_TOO_MANY',
     what: 'The bundle was not written',
-    why: `there are more than ${NAMES_MOST} names in the span, and some of them would not have been replaced`,
-    next: 'Choose a shorter span.',
+    why: `there are more than ${NAMES_MOST} names in the range, and some of them would not have been replaced`,
+    next: 'Choose a shorter range.',
   }
 }
 
@@ -72,33 +72,33 @@ const AT = /(?<![\w.+-])([A-Za-z_][\w.+-]{0,63})@([A-Za-z0-9][A-Za-z0-9.-]{0,253
 const HOME = /\/(?:home|users|u)\/([A-Za-z_][\w.-]{0,63})/gi
 const LINK = /\b[a-z][a-z0-9+]{1,9}:\/\/(?:[^\s/@]{1,64}@)?([A-Za-z0-9][A-Za-z0-9.-]{0,253})/g
 /** Most characters examined of one text. */
-const MINED_MOST = 2 ** 20
+const TEXT_MOST = 2 ** 20
 
 const COUNTED = /^\d+ [a-z]+s?$/
 const RESOURCE = /^(.*?) \/ \d+$/s
 const PLAN = /^[0-9a-f]{8,64}$/
 
 class Collector {
-  readonly book = new NameCollector()
+  readonly collected = new NameCollector()
 
   host(text: string | null | undefined): void {
     if (typeof text !== 'string' || COUNTED.test(text)) return
-    if (isAddress(text)) return this.book.add('address', text)
+    if (isAddress(text)) return this.collected.add('address', text)
     // `mds01/mdt_readpage`: a service of a server.
     const slash = text.indexOf('/')
     if (slash > 0) return this.host(text.slice(0, slash))
     const at = text.indexOf('@')
-    this.book.add('host', text)
+    this.collected.add('host', text)
     if (at > 0) {
-      this.book.add('user', text.slice(0, at))
+      this.collected.add('user', text.slice(0, at))
       this.host(text.slice(at + 1))
     }
     // Short name and domains of a long host name, and their labels.
     if (text.includes('.') && /^[A-Za-z0-9.-]+$/.test(text)) {
       const labels = text.split('.')
-      this.book.add('host', labels[0])
+      this.collected.add('host', labels[0])
       for (let i = 1; i < labels.length - 1; i++) {
-        this.book.add('host', labels.slice(i).join('.'))
+        this.collected.add('host', labels.slice(i).join('.'))
         this.label('host', labels[i] as string)
       }
     }
@@ -106,46 +106,46 @@ class Collector {
 
   /** Part of a name that identifies the whole. */
   label(kind: PlainKind, text: string): void {
-    if (text.length >= 4 && !/^\d+$/.test(text) && !USUAL_LABELS.has(text.toLowerCase())) this.book.add(kind, text)
+    if (text.length >= 4 && !/^\d+$/.test(text) && !USUAL_LABELS.has(text.toLowerCase())) this.collected.add(kind, text)
   }
 
   /** `altair-prod` also yields altair. */
   cluster(text: string): void {
-    this.book.add('cluster', text)
+    this.collected.add('cluster', text)
     const parts = text.split(/[-_. ]+/)
     if (parts.length > 1) for (const part of parts) this.label('cluster', part)
   }
 
-  /** Names in free text, by their form. */
-  mine(text: string): void {
-    const some = text.slice(0, MINED_MOST)
+  /** Adds the names in free text that are recognized by their form: `user@host`, home folders, links. */
+  addFromText(text: string): void {
+    const some = text.slice(0, TEXT_MOST)
     if (some.includes('@')) {
       for (const [, user = '', host = ''] of some.matchAll(AT)) {
         if (isAddress(`${user}@${host}`)) continue
-        this.book.add('user', user)
+        this.collected.add('user', user)
         this.host(host.replace(/[.-]+$/, ''))
       }
     }
     if (!some.includes('/')) return
-    for (const [, user] of some.matchAll(HOME)) this.book.add('user', user)
+    for (const [, user] of some.matchAll(HOME)) this.collected.add('user', user)
     for (const [, host = ''] of some.matchAll(LINK)) this.host(host.replace(/[.-]+$/, ''))
   }
 
   target(text: string): void {
     const fs = filesystemOf(text)
-    if (fs !== undefined) this.book.add('filesystem', fs)
-    else if (text !== '' && text !== 'MGS') this.book.add('target', text)
+    if (fs !== undefined) this.collected.add('filesystem', fs)
+    else if (text !== '' && text !== 'MGS') this.collected.add('target', text)
   }
 
   file(text: string): void {
     const path = RESOURCE.exec(text)?.[1] ?? text
-    if (!/^\d*$/.test(path)) this.book.add('file', path)
+    if (!/^\d*$/.test(path)) this.collected.add('file', path)
   }
 
   /** `user@host`. */
   who(text: string): void {
     const at = text.indexOf('@')
-    this.book.add('user', at > 0 ? text.slice(0, at) : text)
+    this.collected.add('user', at > 0 ? text.slice(0, at) : text)
     if (at > 0) this.host(text.slice(at + 1))
   }
 
@@ -154,18 +154,19 @@ class Collector {
     if (text === '' || COUNTED.test(text)) return
     if (filesystemOf(text) !== undefined) this.target(text)
     else if (RESOURCE.test(text)) this.file(text)
-    else if (!this.book.of('job').has(text) && !/\s/.test(text)) this.host(text)
+    else if (!this.collected.of('job').has(text) && !/\s/.test(text)) this.host(text)
   }
 
   conditions(text: string): void {
     for (const { field, item } of itemsOf(text)) {
       if (field === 'opcode' || item === '*') continue
-      if (field === 'nid' || isAddress(item)) this.book.add('address', item)
+      if (field === 'nid' || isAddress(item)) this.collected.add('address', item)
       else if (field === 'uid' || field === 'gid' || field === 'projid') continue
-      else if (field === 'nodemap') this.book.add('nodemap', item)
-      else if (!item.includes('*')) this.book.add('job', item)
+      else if (field === 'nodemap') this.collected.add('nodemap', item)
+      else if (!item.includes('*')) this.collected.add('job', item)
       else
-        for (const part of item.split(/[*.:@]+/)) if (part.length > 1 && !/^\d+$/.test(part)) this.book.add('exe', part)
+        for (const part of item.split(/[*.:@]+/))
+          if (part.length > 1 && !/^\d+$/.test(part)) this.collected.add('exe', part)
     }
   }
 
@@ -176,7 +177,7 @@ class Collector {
     else if (kind === 'user') this.who(text)
     else if (kind === 'conditions') this.conditions(text)
     else if (kind === 'cluster') this.cluster(text)
-    else if (kind !== 'text') this.book.add(kind, text)
+    else if (kind !== 'text') this.collected.add(kind, text)
   }
 }
 
@@ -197,10 +198,10 @@ function* fromHistory(
     let n = 0
     for (const [job, user, account, exe] of [...rows]) {
       if (n++ % STEP === 0) yield
-      c.book.add('job', text(job))
-      c.book.add('user', text(user))
-      c.book.add('account', text(account))
-      c.book.add('exe', text(exe))
+      c.collected.add('job', text(job))
+      c.collected.add('user', text(user))
+      c.collected.add('account', text(account))
+      c.collected.add('exe', text(exe))
     }
   }
   yield* jobs(each(`${columns} AND first_ms < ? AND last_ms >= ?`, cluster, to, from))
@@ -213,23 +214,23 @@ function* fromHistory(
     c.target(text(name))
     c.host(text(node))
   }
-  const own = 'source IN (SELECT id FROM source WHERE cluster_id = ?)'
-  for (const [node, name] of each(`SELECT DISTINCT node, name FROM ldlm_namespace WHERE ${own}`, cluster)) {
+  const ofCluster = 'source IN (SELECT id FROM source WHERE cluster_id = ?)'
+  for (const [node, name] of each(`SELECT DISTINCT node, name FROM ldlm_namespace WHERE ${ofCluster}`, cluster)) {
     c.host(text(node))
     c.target(text(name))
   }
   for (const [node] of each('SELECT DISTINCT node FROM service_timeout WHERE cluster = ?', cluster)) c.host(text(node))
-  const stood = `${own} AND from_ms < ? AND (to_ms IS NULL OR to_ms >= ?)`
+  const inForce = `${ofCluster} AND from_ms < ? AND (to_ms IS NULL OR to_ms >= ?)`
   for (const [server, name, conditions] of each(
-    `SELECT DISTINCT server, name, conditions FROM rule WHERE ${stood}`,
+    `SELECT DISTINCT server, name, conditions FROM rule WHERE ${inForce}`,
     ...[cluster, to, from],
   )) {
     c.host(text(server))
-    c.book.add('rule', text(name))
+    c.collected.add('rule', text(name))
     c.conditions(text(conditions))
   }
   for (const [place] of each(
-    `SELECT DISTINCT place FROM event WHERE ${own} AND at_ms >= ? AND at_ms < ?`,
+    `SELECT DISTINCT place FROM event WHERE ${ofCluster} AND at_ms >= ? AND at_ms < ?`,
     cluster,
     from,
     to,
@@ -254,7 +255,7 @@ function fromDecisions(c: Collector, { db, cluster }: BundleSource, { fromMs, to
       if (known.has(printed)) continue
       known.add(printed)
       try {
-        c.book.add('job', JSON.parse(printed) as string)
+        c.collected.add('job', JSON.parse(printed) as string)
       } catch {
         // Invalid JSON is not exported.
       }
@@ -282,10 +283,10 @@ function fromIncident(c: Collector, incident: Incident): void {
   c.cluster(incident.source.cluster)
   if (incident.author !== 'alert') c.who(incident.author)
   if (incident.alert) c.place(incident.alert.where)
-  c.mine(incident.title)
+  c.addFromText(incident.title)
   for (const cell of incident.cells) {
-    if (cell.kind === 'note') c.mine(cell.text)
-    else if (cell.kind === 'transcript') for (const line of cell.lines) c.mine(line.text)
+    if (cell.kind === 'note') c.addFromText(cell.text)
+    else if (cell.kind === 'transcript') for (const line of cell.lines) c.addFromText(line.text)
     if (cell.kind !== 'note') c.cluster(cell.of.cluster)
     if (cell.kind === 'chart') {
       for (const name of cell.place.names) c.add(cell.place.kind, name)
@@ -293,7 +294,7 @@ function fromIncident(c: Collector, incident: Incident): void {
     } else if (cell.kind === 'table') for (const row of cell.rows) c.add(row.name.kind, row.name.text)
     else if (cell.kind === 'diff') {
       for (const line of cell.lines) {
-        c.book.add('rule', line.name)
+        c.collected.add('rule', line.name)
         c.conditions(line.conditions)
       }
     } else if (cell.kind === 'transcript') for (const line of cell.lines) c.place(line.where)
@@ -303,7 +304,7 @@ function fromIncident(c: Collector, incident: Incident): void {
 /** User and host of this console. */
 function fromConsole(c: Collector): void {
   try {
-    c.book.add('user', userInfo().username)
+    c.collected.add('user', userInfo().username)
   } catch {
     // A user without an entry has no name.
   }
@@ -341,14 +342,14 @@ export function* namesInSteps(
   if (o.isQuick !== true) fromDecisions(c, source, span)
   yield
   for (const { server, text, by } of source.audit(span.fromMs, span.toMs)?.records ?? []) {
-    c.mine(text)
+    c.addFromText(text)
     c.place(server === by?.cluster || server === source.source.cluster ? '' : server)
     if (!by) continue
     c.cluster(by.cluster)
     c.who(by.who)
     c.who(loginName(by.login))
     // A hash of its commands, which would allow names in them to be guessed.
-    if (PLAN.test(by.plan)) c.book.add('plan', by.plan)
+    if (PLAN.test(by.plan)) c.collected.add('plan', by.plan)
   }
   for (const { server, text } of source.readings(span.fromMs, span.toMs)) {
     c.host(server)
@@ -357,5 +358,5 @@ export function* namesInSteps(
   if (incident) fromIncident(c, incident)
   if (source.notebook && source.notebook !== incident) fromIncident(c, source.notebook)
   fromConsole(c)
-  return c.book
+  return c.collected
 }

@@ -10,10 +10,11 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 import { leavingFields, NEVER } from '#core/snapshot/fields.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { redactorInSteps, type Pseudonyms } from '#core/snapshot/pseudonyms.ts'
+import { isProse } from '#core/snapshot/redact-notebook.ts'
 import { FileReader } from '../../history/file-reader.ts'
 import { runCooperatively } from '../../history/cooperative.ts'
 import type { BundleSource, AuditSlice, RawReading } from '../bundle/bundle-source.ts'
-import { JOB_SAMPLES_FIT, MEANS_BYTES_FIT } from '../../history/fit.ts'
+import { FIT_JOB_SAMPLES_MAX, FIT_MEANS_BYTES_MAX } from '../../history/fit-to-limits.ts'
 import { SECOND } from '../../history/tiers.ts'
 import { namesFailure, namesInSteps } from './names.ts'
 import type { NameCode } from './pseudonym-key.ts'
@@ -24,7 +25,7 @@ import type { NameCode } from './pseudonym-key.ts'
  */
 const PACKED = 0.8
 const CSV_ROW = 14
-const CSV_ROWS_FIT = 120_000
+const CSV_ROWS_MAX = 120_000
 const EVENT = 60
 const RULE = 24
 const FRAME = 0.7
@@ -58,12 +59,13 @@ function countHistory(db: Database, cluster: number, span: Span, detail: 'fit' |
     .all(cluster, from, to) as { kind: number; tier: number; blocks: number; samples: number; bytes: number }[]
   let bytes = 0
   for (const t of tiers) {
-    const isMost = detail === 'fit' && t.kind === 0 && t.samples > JOB_SAMPLES_FIT
+    const isMost = detail === 'fit' && t.kind === 0 && t.samples > FIT_JOB_SAMPLES_MAX
     if (!isMost) bytes += t.bytes
-    else bytes += t.tier <= SECOND ? (t.bytes * JOB_SAMPLES_FIT) / t.samples : Math.min(t.bytes, MEANS_BYTES_FIT)
+    else
+      bytes += t.tier <= SECOND ? (t.bytes * FIT_JOB_SAMPLES_MAX) / t.samples : Math.min(t.bytes, FIT_MEANS_BYTES_MAX)
   }
   const number = (sql: string): number => Number(db.prepare(sql).pluck().get(cluster, from, to) ?? 0)
-  const own = 'source IN (SELECT id FROM source WHERE cluster_id = ?)'
+  const ofCluster = 'source IN (SELECT id FROM source WHERE cluster_id = ?)'
   const finest = (kind: number): { blocks: number; samples: number } =>
     tiers.filter((t) => t.kind === kind).sort((a, b) => a.tier - b.tier)[0] ?? { blocks: 0, samples: 0 }
   const least = Math.min(...tiers.map((t) => t.tier))
@@ -73,10 +75,10 @@ function countHistory(db: Database, cluster: number, span: Span, detail: 'fit' |
     tier: ['raw', '1s', '10s', '1min'][least] ?? null,
     targets: finest(1).samples,
     bytes,
-    events: number(`SELECT count(*) FROM event WHERE ${own} AND at_ms >= ? AND at_ms < ?`),
+    events: number(`SELECT count(*) FROM event WHERE ${ofCluster} AND at_ms >= ? AND at_ms < ?`),
     rules: Number(
       db
-        .prepare(`SELECT count(*) FROM rule WHERE ${own} AND from_ms < ? AND (to_ms IS NULL OR to_ms >= ?)`)
+        .prepare(`SELECT count(*) FROM rule WHERE ${ofCluster} AND from_ms < ? AND (to_ms IS NULL OR to_ms >= ?)`)
         .pluck()
         .get(cluster, to, from),
     ),
@@ -88,7 +90,7 @@ const historyBytes = (c: HistoryCounts): number =>
   Math.round(c.bytes * PACKED + c.events * EVENT + c.rules * RULE + c.frameBytes * FRAME)
 
 const csvBytes = (c: HistoryCounts, detail: 'fit' | 'all'): number => {
-  const rows = detail === 'all' ? c.samples : Math.min(c.samples, CSV_ROWS_FIT)
+  const rows = detail === 'all' ? c.samples : Math.min(c.samples, CSV_ROWS_MAX)
   return Math.round((rows + c.targets + c.instants) * CSV_ROW + c.events * EVENT + c.rules * RULE)
 }
 
@@ -130,26 +132,26 @@ function once(source: BundleSource, span: Span): BundleSource {
   }
 }
 
-/** Free texts, by location. */
-function* textsOf(incident: Incident): Generator<readonly [cell: string, text: string]> {
-  yield ['title', incident.title]
-  if (incident.alert) yield ['alert', incident.alert.text]
+/** Free texts, by location, as `redactIncident` treats them. */
+function* textsOf(incident: Incident): Generator<readonly [cell: string, text: string, isProse: boolean]> {
+  yield ['title', incident.title, true]
+  if (incident.alert) yield ['alert', incident.alert.text, true]
   for (const cell of incident.cells) {
-    if (cell.kind === 'note') yield [cell.id, cell.text]
-    else if (cell.kind === 'transcript') for (const line of cell.lines) yield [cell.id, line.text]
+    if (cell.kind === 'note') yield [cell.id, cell.text, true]
+    else if (cell.kind === 'transcript') for (const line of cell.lines) yield [cell.id, line.text, isProse(line.kind)]
     else {
-      yield [cell.id, cell.title]
-      if (cell.kind === 'chart') for (const mark of cell.marks) yield [cell.id, mark.text]
+      yield [cell.id, cell.title, true]
+      if (cell.kind === 'chart') for (const mark of cell.marks) yield [cell.id, mark.text, true]
       if (cell.kind === 'verdict')
-        for (const text of [...cell.parts.map((p) => p.text), cell.detail]) yield [cell.id, text]
+        for (const text of [...cell.parts.map((p) => p.text), cell.detail]) yield [cell.id, text, true]
     }
   }
 }
 
 function findingsOf(incident: Incident | null, r: Pseudonyms): ExportPreview['findings'] {
   const found = new Map<string, ExportPreview['findings'][number]>()
-  for (const [cell, text] of incident ? textsOf(incident) : []) {
-    for (const { from, to } of r.findings(text)) {
+  for (const [cell, text, isWritten] of incident ? textsOf(incident) : []) {
+    for (const { from, to } of r.findings(text, isWritten)) {
       found.set(`${cell}\u0000${from}`, { cell, name: from, to })
       if (found.size >= FINDINGS_MOST) return [...found.values()]
     }
@@ -172,8 +174,8 @@ const clock = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)
 function missingOf(source: BundleSource, { fromMs, toMs }: Span, counts: HistoryCounts): string[] {
   const reader = new FileReader(source.db, source.cluster, { name: source.source.cluster, isOwner: false })
   const missing = [...(source.missing ?? [])]
-  const kept = reader.kept()
-  if (!kept || kept.toMs < fromMs || kept.fromMs >= toMs) missing.push('No data in this span.')
+  const extent = reader.extent()
+  if (!extent || extent.toMs < fromMs || extent.fromMs >= toMs) missing.push('No data in this range.')
   else {
     for (const gap of reader.gaps(fromMs, toMs - 1)) {
       missing.push(`No samples from ${clock(gap.fromMs)} to ${clock(gap.toMs)}${gap.why === '' ? '' : `: ${gap.why}`}.`)
@@ -202,17 +204,17 @@ function contentsOf(
   const { fromMs, toMs } = input.span
   const audit = source.audit(fromMs, toMs)
   const readings = source.readings(fromMs, toMs)
-  const left = new Set(input.leaveOut)
+  const omitted = new Set(input.leaveOut)
   const part = (group: MemberGroup | null, what: string, bytes: number): ExportPreview['contents'][number] => ({
     group,
     what,
     bytes: Math.round(bytes),
-    left: group !== null && left.has(group),
+    left: group !== null && omitted.has(group),
   })
   const charts = (incident?.cells ?? []).filter((c) => c.kind === 'chart').length
   return [
     part(null, 'README.html, report, manifest', PAGE_BYTES),
-    part('history', `${counts.instants} instants (history.qosrec)`, historyBytes(counts)),
+    part('history', `${counts.instants} samples (history.qosrec)`, historyBytes(counts)),
     part('csv', 'Samples, events, rules as CSV', csvBytes(counts, input.detail)),
     part('rules', 'Rules before and after', ruleTextBytes(counts)),
     ...(incident ? [part('notebook', counted(incident.cells.length, 'notebook cell'), notebookBytes(incident))] : []),
@@ -237,7 +239,7 @@ export function previewOf(
   return runCooperatively(makePreview(source, input, incident, code))
 }
 
-/** In steps: with ten thousand names it takes a third of a second, and its thread samples, too. */
+/** Makes a preview in steps: with ten thousand names it takes a third of a second, and its thread samples, too. */
 function* makePreview(
   source: BundleSource,
   input: ExportInput,
@@ -277,7 +279,7 @@ function* makePreview(
       what: 'No preview available',
       why: e instanceof Error ? e.message : String(e),
       unaffected: 'Nothing was written.',
-      next: 'Choose another span.',
+      next: 'Choose another range.',
     })
   }
 }

@@ -109,9 +109,9 @@ describe('codes', () => {
 
   it('exploit: a dictionary of all users gives nothing away without the key', () => {
     const users = Array.from({ length: 2_000 }, (_, i) => `person${i}`)
-    const book = new NameCollector()
-    for (const u of users) book.add('user', u)
-    const [own, other] = [1, 2].map((n) => makeRedactor(book, codeOf(Buffer.alloc(32, n))))
+    const names = new NameCollector()
+    for (const u of users) names.add('user', u)
+    const [own, other] = [1, 2].map((n) => makeRedactor(names, codeOf(Buffer.alloc(32, n))))
     const made = new Set(users.map((u) => own?.name('user', u)))
     const tried = users.filter((u) => own?.name('user', u) === other?.name('user', u))
     expect(made.size).toBe(users.length)

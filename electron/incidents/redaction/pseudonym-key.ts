@@ -30,7 +30,7 @@ const KEY_BYTES = 32
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 
 let inMemory: NameCode | undefined
-/** By file, so that cached codes are reused by the next export. */
+/** Keys and codes by file, so that the next export reuses cached codes. */
 const byFile = new Map<string, { readonly key: Buffer; readonly code: NameCode }>()
 
 /** Encodes bytes as letters, five bits each. */
@@ -88,21 +88,23 @@ function rememberedCode(file: string, key: Buffer): NameCode {
   return code
 }
 
-const refused = (file: string, why: string): Result<never> =>
+const RESTORE = 'Restore the key from a backup; or move the file away, which changes every pseudonym.'
+
+const refused = (file: string, why: string, next = RESTORE): Result<never> =>
   fail({
     code: 'PSEUDONYM_KEY',
-    what: 'Names cannot be replaced',
+    what: 'Names cannot be replaced by pseudonyms',
     why: `${file} ${why}`,
-    unaffected: 'Nothing was exported, and the key was not changed.',
-    next: 'Restore the key from a backup; or move the file away, which changes every pseudonym.',
+    unaffected: 'Nothing was exported, and no key was changed.',
+    next,
   })
 
 const codeIn = (e: unknown): string => (e instanceof Error && 'code' in e ? String(e.code) : '')
 
-/** True for another user's file: a history may be in a folder that others can write to. */
-function isOthers(uid: number): boolean {
-  const own = process.getuid?.()
-  return own !== undefined && own !== 0 && uid !== own && uid !== 0
+/** True for a file of another user than root; never if this process is root. A history may be in a folder that others can write to. */
+function isOfOtherUser(uid: number): boolean {
+  const processUid = process.getuid?.()
+  return processUid !== undefined && processUid !== 0 && uid !== processUid && uid !== 0
 }
 
 /** Key of a folder, if it has one. */
@@ -113,7 +115,7 @@ function read(file: string): Result<Buffer | undefined> {
     // A link may lead to another user's file, and a pipe would block.
     if (!stat.isFile()) return refused(file, 'is not a regular file')
     if (stat.size > 1_024) return refused(file, 'is not a key: it is too long')
-    if (isOthers(stat.uid)) return refused(file, 'belongs to another user, who would know every name')
+    if (isOfOtherUser(stat.uid)) return refused(file, 'belongs to another user, who would know every name')
     text = readFileSync(file, 'utf8')
     if (CONTENT.test(text) && (stat.mode & 0o077) !== 0) chmodSync(file, 0o600)
   } catch (e) {
@@ -159,7 +161,8 @@ export function pseudonymCode(dataDir: string | undefined): Result<NameCode> {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     make(file)
   } catch (e) {
-    return refused(file, `cannot be created: ${e instanceof Error ? e.message : String(e)}`)
+    const why = `cannot be created: ${e instanceof Error ? e.message : String(e)}`
+    return refused(file, why, 'Free space in the data folder, or make it writable, and try again.')
   }
   const made = read(file)
   if (!made.ok) return made

@@ -24,7 +24,7 @@ function loginOf(login: string, r: Redactor): string {
   return r.name('user', login.slice(0, at)) + r.text(login.slice(at))
 }
 
-/** Login name, whatever the format of the login: the part before a blank or an `@`. */
+/** Login without the fingerprint of its key: the part before a blank, `user` or `user@host`. */
 export const loginName = (login: string): string => login.split(' ', 1)[0] ?? ''
 
 /** @returns  `verified` refers to the original chain. */
@@ -33,7 +33,8 @@ export function redactAudit(slice: AuditSlice, r: Redactor): AuditSlice {
   const records: AuditRecord[] = slice.records.map((record) => ({
     ...record,
     server: r.name('host', record.server),
-    text: r.text(record.text),
+    // An operator's choice has the reason as typed, or a verdict of the sandbox.
+    text: record.kind === 'mode' ? r.prose(record.text) : r.text(record.text),
     ...(record.by ? { by: contextOf(record.by, r) } : {}),
   }))
   return { ...rehashed(records), verified: slice.verified }

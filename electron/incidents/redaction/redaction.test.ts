@@ -16,7 +16,7 @@ import { redactIncident } from '#core/snapshot/redact-notebook.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { firstBrokenRecord, GENESIS, nextRecord, type AuditEntry, type AuditRecord } from '../../base/audit.ts'
 import { AS_IT_IS, COPIED, columnsOf, type CopiedTable } from '../../history/copied-columns.ts'
-import { unpackFrame } from '../../history/kept-frames.ts'
+import { unpackFrame } from '../../history/stored-frames.ts'
 import { writeExcerpt } from '../../history/excerpt.ts'
 import { NOW, openAt, SECOND_MS } from '#tests/kits/electron/history/samples.ts'
 import type { BundleSource } from '../bundle/bundle-source.ts'
@@ -71,7 +71,7 @@ const sent = `lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start capkovac job
 const slice = {
   records: auditOf([
     { atMs: NOW, server: 'oss01', kind: 'intent', text: sent, by },
-    { atMs: NOW + 1, server: 'oss01', kind: 'outcome', text: 'applied: read back equal', by },
+    { atMs: NOW + 1, server: 'oss01', kind: 'outcome', text: 'applied: verified by read-back', by },
     { atMs: NOW + 2, server: 'altair', kind: 'mode', text: 'opsperson unlocked altair', by },
   ]),
   anchor: GENESIS,
@@ -286,28 +286,61 @@ describe('a search of everything that leaves', () => {
   it('finds none in the notebook, the audit and the readings, and all are still what they were', () => {
     const { source } = sourceOf()
     const r = redactorOf(source)
-    const book = redactIncident(notebook, r)
+    const redacted = redactIncident(notebook, r)
     const audit = redactAudit(slice, r)
     const texts = redactReadings(readings, r)
-    expect(left(JSON.stringify([book, audit, texts]))).toEqual([])
-    expect(left(JSON.stringify([book, audit, texts]).replaceAll('\\"', '"').replaceAll('\\n', '\n'))).toEqual([])
-    expect(incidentShape.parse(book)).toEqual(book)
-    expect(book.cells.map((c) => c.kind)).toEqual(notebook.cells.map((c) => c.kind))
+    expect(left(JSON.stringify([redacted, audit, texts]))).toEqual([])
+    expect(left(JSON.stringify([redacted, audit, texts]).replaceAll('\\"', '"').replaceAll('\\n', '\n'))).toEqual([])
+    expect(incidentShape.parse(redacted)).toEqual(redacted)
+    expect(redacted.cells.map((c) => c.kind)).toEqual(notebook.cells.map((c) => c.kind))
     expect(texts[0]?.text).toContain('{ samples: 46901, unit: bytes, min: 4096 }')
     expect(texts[1]?.text).toMatch(
       /^regular_requests:\nCPT 0:\nr_\w+ jobid=\{\*\.app-\w+\.\*\} 70, ref 0\ndefault \* 10000, ref 0\n$/,
     )
-    expect(redactIncident(book, r)).toEqual(book)
+    expect(redactIncident(redacted, r)).toEqual(redacted)
     expect(redactReadings(texts, r)).toEqual(texts)
+    source.db.close()
+  })
+
+  it('exploit: a job by its number alone, in a typed title, a verdict, a reason and pasted text', () => {
+    const { source } = sourceOf()
+    const r = redactorOf(source)
+    const number = '46901'
+    const verdict = notebook.cells.find((c) => c.kind === 'verdict')
+    const transcript = notebook.cells.find((c) => c.kind === 'transcript')
+    if (!verdict || !transcript) throw new Error('no such cell')
+    const line = { atMs: NOW, where: 'oss01' }
+    const named: Incident = {
+      ...notebook,
+      title: `${number} floods OST0003`,
+      cells: [
+        { ...verdict, parts: [{ text: number, strong: true }], detail: `under B ${number} waits 3 % longer` },
+        {
+          ...transcript,
+          lines: [
+            { ...line, kind: 'mode', text: `stop cap; reason: ${number} ended` },
+            { ...line, kind: 'pasted', text: `  ${number}  batch  R` },
+          ],
+        },
+      ],
+    }
+    const audit = redactAudit(
+      {
+        ...slice,
+        records: auditOf([{ atMs: NOW, server: 'altair', kind: 'mode', text: `stop cap; reason: ${number} ended` }]),
+      },
+      r,
+    )
+    expect(JSON.stringify([redactIncident(named, r), audit.records.map((a) => a.text)])).not.toContain(number)
     source.db.close()
   })
 
   it('the same name is the same stand-in in the history, the notebook and the audit', () => {
     const { source } = sourceOf()
     const r = redactorOf(source)
-    const book = redactIncident(notebook, r)
+    const redacted = redactIncident(notebook, r)
     const job = r.name('job', JOBS[0] ?? '')
-    const [, chart, , diff] = book.cells
+    const [, chart, , diff] = redacted.cells
     expect(chart?.kind === 'chart' && chart.place.names).toEqual([job])
     expect(diff?.kind === 'diff' && diff.lines[0]?.conditions).toBe(`jobid={${job}}`)
     expect(redactAudit(slice, r).records[0]?.text).toContain(`jobid={${job}}`)
@@ -316,7 +349,7 @@ describe('a search of everything that leaves', () => {
 })
 
 describe('the audit', () => {
-  it('exploit: texts cannot be guessed by their hashes, the chain is made anew and holds', () => {
+  it('exploit: texts cannot be guessed by their hashes, the chain is computed again and holds', () => {
     const { source } = sourceOf()
     const redacted = redactAudit({ ...slice, verified: false }, redactorOf(source))
     expect(firstBrokenRecord(redacted.records, redacted.anchor)).toBeUndefined()
@@ -337,6 +370,7 @@ describe('fields', () => {
     name: () => 'NAME',
     conditions: () => 'NAME',
     text: () => 'TEXT',
+    prose: () => 'TEXT',
     json: () => ({ TEXT: 'TEXT' }),
   }
   const WORDS = new Set(['TEXT'])
@@ -425,15 +459,15 @@ describe('the preview', () => {
     const { source } = sourceOf()
     const span = { fromMs: NOW - 7_200_000, toMs: NOW - 3_600_000 }
     const made = await previewOf(source, { ...input, leaveOut: [], span }, null, code)
-    expect(made.ok && made.value.missing).toContain('No data in this span.')
+    expect(made.ok && made.value.missing).toContain('No data in this range.')
     source.db.close()
   })
 })
 
 it('exploit: more names than are known at once are refused, never half replaced', () => {
-  const book = new NameCollector()
-  for (let i = 0; i <= NAMES_MOST; i++) book.add('user', `n${i}`)
-  expect(book.isWhole).toBe(false)
-  expect(namesFailure(book)?.code).toBe('NAMES_TOO_MANY')
-  expect(() => makeRedactor(book, code)).toThrow(/every name/)
+  const names = new NameCollector()
+  for (let i = 0; i <= NAMES_MOST; i++) names.add('user', `n${i}`)
+  expect(names.isComplete).toBe(false)
+  expect(namesFailure(names)?.code).toBe('NAMES_TOO_MANY')
+  expect(() => makeRedactor(names, code)).toThrow(/every name/)
 })

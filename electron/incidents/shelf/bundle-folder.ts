@@ -18,7 +18,7 @@ export class BundleFolder {
   readonly folder: string
   readonly #changed: () => void
   readonly #rows = new Map<string, { readonly stamp: string; readonly row: BundleRow }>()
-  readonly #looking = new Map<string, Promise<void>>()
+  readonly #reading = new Map<string, Promise<void>>()
 
   constructor(folder: string, changed: () => void) {
     this.folder = folder
@@ -70,20 +70,20 @@ export class BundleFolder {
       const stamp = path.ok ? stampOf(path.value) : undefined
       if (!path.ok || stamp === undefined) return []
       const known = this.#rows.get(name)
-      if (known?.stamp !== stamp) void this.look(name)
+      if (known?.stamp !== stamp) void this.refresh(name)
       return known?.stamp === stamp ? [known.row] : []
     })
     return rows.sort((a, b) => b.writtenMs - a.writtenMs || (a.name < b.name ? -1 : 1))
   }
 
-  /** Resolves when a bundle is in the list. */
-  async look(name: string): Promise<void> {
-    let looking = this.#looking.get(name)
-    if (!looking) {
-      looking = this.#look(name).finally(() => this.#looking.delete(name))
-      this.#looking.set(name, looking)
+  /** Reads the row of a bundle; resolves when it is in the list. */
+  async refresh(name: string): Promise<void> {
+    let reading = this.#reading.get(name)
+    if (!reading) {
+      reading = this.#readRow(name).finally(() => this.#reading.delete(name))
+      this.#reading.set(name, reading)
     }
-    await looking
+    await reading
   }
 
   /** Failures: BUNDLE_NAME, BUNDLE_KEPT if it cannot be removed. */
@@ -103,7 +103,7 @@ export class BundleFolder {
     }
   }
 
-  async #look(name: string): Promise<void> {
+  async #readRow(name: string): Promise<void> {
     const path = this.pathOf(name)
     const stamp = path.ok ? stampOf(path.value) : undefined
     if (!path.ok || stamp === undefined) return

@@ -13,9 +13,9 @@ it.each([
 ])('a thread that %s', async (_, text, why) => {
   const program = join(tempFolder(), 'thread.mjs')
   writeFileSync(program, text)
-  const told: RunEvent[] = []
-  for await (const event of exportInThread({} as ExportTask, undefined, program)) told.push(event)
-  expect(told).toEqual([
+  const reported: RunEvent[] = []
+  for await (const event of exportInThread({} as ExportTask, undefined, program)) reported.push(event)
+  expect(reported).toEqual([
     { kind: 'end', result: { ok: false, error: expect.objectContaining({ code: 'BUNDLE_FAILED', why }) as unknown } },
   ])
 })

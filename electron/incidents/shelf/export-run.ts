@@ -7,7 +7,7 @@ import { bundledPath } from '../../files/resources.ts'
 import type { ExportMessage, ExportTask } from './export-thread.ts'
 import type { WrittenBundle } from '../bundle/write-bundle.ts'
 
-/** Time for the thread of a cancelled export to remove its files, ms. */
+/** Time for the thread of a canceled export to remove its files, ms. */
 const END_MS = 5_000
 
 function threadFile(): string {
@@ -20,7 +20,7 @@ const crashed = (why: string): Result<never> =>
     code: 'BUNDLE_FAILED',
     what: 'The bundle was not written',
     why: `its thread ended: ${why}`,
-    unaffected: 'sampling, the history and everything else in this console',
+    unaffected: 'Sampling, the history and everything else in this console continue.',
     next: 'Export a shorter range.',
   })
 

@@ -27,24 +27,24 @@ export type ExportMessage =
   | { readonly kind: 'end'; readonly result: Result<WrittenBundle> }
 
 /** Minimum interval of progress messages, ms. */
-const TELL_MS = 50
+const REPORT_MS = 50
 
 async function run(
   task: ExportTask,
   signal: AbortSignal,
-  tell: (m: ExportMessage) => void,
+  post: (m: ExportMessage) => void,
 ): Promise<Result<WrittenBundle>> {
   const source = openSpec(task.spec)
   if (!source.ok) return source
   const code = pseudonymCode(task.dataDir)
   if (!code.ok) return code
-  let told = -Infinity
+  let reportedMs = -Infinity
   let last = ''
   const progress = (what: string, done: number): void => {
-    if (what === last && performance.now() - told < TELL_MS) return
-    told = performance.now()
+    if (what === last && performance.now() - reportedMs < REPORT_MS) return
+    reportedMs = performance.now()
     last = what
-    tell({ kind: 'progress', what, done })
+    post({ kind: 'progress', what, done })
   }
   try {
     return await writeBundle(source.value, task.input, { ...task, code: code.value, signal, progress })
@@ -57,9 +57,9 @@ const port = parentPort
 if (port) {
   const stop = new AbortController()
   port.once('message', () => stop.abort())
-  const tell = (m: ExportMessage): void => port.postMessage(m)
-  void run(workerData as ExportTask, stop.signal, tell).then((result) => {
-    tell({ kind: 'end', result })
+  const post = (m: ExportMessage): void => port.postMessage(m)
+  void run(workerData as ExportTask, stop.signal, post).then((result) => {
+    post({ kind: 'end', result })
     port.close()
   })
 }

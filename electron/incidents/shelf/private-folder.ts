@@ -34,16 +34,16 @@ export function sweep(within: string, leastMs = 0): number {
   } catch {
     return 0
   }
-  const left = names.filter((name) => {
+  const remaining = names.filter((name) => {
     const pid = Number(NAME.exec(name)?.[1] ?? NaN)
     return pid > 0 && pid !== process.pid && !isRunning(pid) && isOld(join(within, name), leastMs)
   })
-  for (const name of left) {
+  for (const name of remaining) {
     try {
       dropFolder(join(within, name))
     } catch {
       // Belongs to another user.
     }
   }
-  return left.length
+  return remaining.length
 }

@@ -19,6 +19,7 @@ export interface SourceSpec {
   readonly readings: readonly RawReading[]
   readonly isRedacted: boolean
   readonly notebook: Incident | null
+  readonly colors: readonly (readonly [jobId: string, color: number])[]
   readonly missing: readonly string[]
 }
 
@@ -30,6 +31,7 @@ export const specOf = (of: BundleSource, file: SourceFile, { fromMs, toMs }: Spa
   notebook: of.notebook,
   audit: of.audit(fromMs, toMs),
   readings: of.readings(fromMs, toMs),
+  colors: of.colors ?? [],
   missing: of.missing ?? [],
 })
 
@@ -39,6 +41,7 @@ export const sourceOn = (db: Database, spec: SourceSpec): BundleSource => ({
   source: spec.source,
   isRedacted: spec.isRedacted,
   notebook: spec.notebook,
+  colors: spec.colors,
   missing: spec.missing,
   audit: () => spec.audit,
   readings: () => spec.readings,

@@ -43,7 +43,7 @@ export class Uploads {
   readonly #verify: VerifyBundle
   readonly #open = new Map<string, Upload>()
   /** Complete uploads being verified, which accept no more parts. */
-  readonly #whole = new Set<Upload>()
+  readonly #complete = new Set<Upload>()
 
   constructor(shelf: BundleFolder, verify: VerifyBundle) {
     this.#shelf = shelf
@@ -78,7 +78,7 @@ export class Uploads {
       of.touchedMs = nowMs
       if (!part.isLast) return ok(undefined)
       this.#open.delete(part.upload)
-      this.#whole.add(of)
+      this.#complete.add(of)
       fsyncSync(of.handle)
       return await this.#finish(of)
     } catch (e) {
@@ -86,21 +86,21 @@ export class Uploads {
       this.#drop(part.upload)
       return fail(refused('UPLOAD_FAILED', why, 'Free space where bundles are kept.'))
     } finally {
-      if (this.#whole.delete(of)) end(of)
+      if (this.#complete.delete(of)) end(of)
     }
   }
 
   close(): void {
     for (const id of [...this.#open.keys()]) this.#drop(id)
-    for (const of of this.#whole) end(of)
-    this.#whole.clear()
+    for (const of of this.#complete) end(of)
+    this.#complete.clear()
   }
 
   #begin(part: UploadPart, nowMs: number): Result<Upload> {
     const path = this.#shelf.pathOf(part.name)
     if (!path.ok) return path
     this.#drop(part.upload)
-    if (this.#open.size + this.#whole.size >= UPLOADS) {
+    if (this.#open.size + this.#complete.size >= UPLOADS) {
       return fail(refused('UPLOAD_BUSY', `${UPLOADS} other uploads are active`, 'Wait until one of them ends.'))
     }
     try {

@@ -144,9 +144,9 @@ function entryFault(e: yauzl.Entry, name: string): string | undefined {
 function headOf(fd: number, e: yauzl.Entry, name: string, size: number): Result<{ data: number; end: number }, string> {
   const at = e.relativeOffsetOfLocalHeader
   const head = read(fd, at, HEAD_BYTES + name.length)
-  const says = (why: string): Result<never, string> => fail(`${shown(name)}: ${why}`)
+  const invalid = (why: string): Result<never, string> => fail(`${shown(name)}: ${why}`)
   if (head.length < HEAD_BYTES + name.length || head.readUInt32LE(0) !== 0x04034b50)
-    return says('its header is not where its directory has it')
+    return invalid('its header is not where its directory has it')
   const isBehind = (e.generalPurposeBitFlag & SIZES_BEHIND) !== 0
   const [crc, packed, bytes] = isBehind ? [0, 0, 0] : [e.crc32, e.compressedSize, e.uncompressedSize]
   const isSame =
@@ -161,10 +161,10 @@ function headOf(fd: number, e: yauzl.Entry, name: string, size: number): Result<
     head.readUInt16LE(26) === name.length &&
     head.readUInt16LE(28) === 0 &&
     head.toString('latin1', HEAD_BYTES) === name
-  if (!isSame) return says('its header contradicts the directory')
+  if (!isSame) return invalid('its header contradicts the directory')
   const data = at + HEAD_BYTES + name.length
   const end = data + e.compressedSize
-  if (end > size) return says('it does not end within the file')
+  if (end > size) return invalid('it does not end within the file')
   if (!isBehind) return ok({ data, end })
   const behind = read(fd, end, DESCRIPTOR_BYTES)
   const agrees =
@@ -173,7 +173,9 @@ function headOf(fd: number, e: yauzl.Entry, name: string, size: number): Result<
     behind.readUInt32LE(4) === e.crc32 &&
     behind.readUInt32LE(8) === e.compressedSize &&
     behind.readUInt32LE(12) === e.uncompressedSize
-  return agrees ? ok({ data, end: end + DESCRIPTOR_BYTES }) : says('the sizes after its data contradict the directory')
+  return agrees
+    ? ok({ data, end: end + DESCRIPTOR_BYTES })
+    : invalid('the sizes after its data contradict the directory')
 }
 
 interface Found {

@@ -74,10 +74,10 @@ async function* hashed(member: ZipMember, done: (of: WrittenMember) => void): As
 /** Hashes the passing bytes; the comment is written last, when the hash is known. */
 class Seal extends Transform {
   readonly #hash = createHash('sha256')
-  readonly #whole = createHash('sha256')
+  readonly #digest = createHash('sha256')
   #held: Buffer = Buffer.alloc(0)
   bytes = 0
-  /** Of the whole file, comment included. */
+  /** Hash of the whole file, comment included. */
   sha256 = ''
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
@@ -90,16 +90,16 @@ class Seal extends Transform {
 
   override _flush(done: TransformCallback): void {
     const comment = Buffer.from(SEAL + this.#hash.digest('hex'))
-    this.#whole.update(comment)
+    this.#digest.update(comment)
     this.bytes += comment.length
-    this.sha256 = this.#whole.digest('hex')
+    this.sha256 = this.#digest.digest('hex')
     this.push(comment)
     done()
   }
 
   #pass(bytes: Buffer): void {
     this.#hash.update(bytes)
-    this.#whole.update(bytes)
+    this.#digest.update(bytes)
     this.bytes += bytes.length
     this.push(bytes)
   }
@@ -177,7 +177,12 @@ export async function writeZip(
   } catch (e) {
     stop.abort()
     if (signal?.aborted)
-      return fail({ code: 'BUNDLE_CANCELLED', what: 'The export was cancelled', why: 'nothing is left of it' })
+      return fail({
+        code: 'BUNDLE_CANCELLED',
+        what: 'The bundle was not written',
+        why: 'the export was canceled',
+        unaffected: 'No file was left.',
+      })
     return fail({
       code: 'BUNDLE_FAILED',
       what: 'The bundle was not written',

@@ -57,7 +57,7 @@ describe('a bundle is written', () => {
 })
 
 describe('a hostile bundle', () => {
-  it('that is a pipe nobody writes to is not waited for', async (ctx) => {
+  it('that is a pipe without a writer is not waited for', async (ctx) => {
     const pipe = join(folder, 'pipe.zip')
     if (spawnSync('mkfifo', [pipe]).status !== 0) return ctx.skip()
     expect(await openZip(pipe)).toMatchObject({

@@ -100,7 +100,7 @@ describe('a bundle is written', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('one that is cancelled leaves nothing, and its content is not asked for any more', async () => {
+  it('one that is canceled leaves nothing, and its content is not asked for any more', async () => {
     const stop = new AbortController()
     let isEnded = false
     const endless: ZipMember = {
@@ -122,7 +122,7 @@ describe('a bundle is written', () => {
     await expect.poll(() => isEnded).toBe(true)
   })
 
-  it('one that is cancelled while its file is still being opened leaves nothing', async () => {
+  it('one that is canceled while its file is still being opened leaves nothing', async () => {
     const stop = new AbortController()
     const open = (path: string, flags: string, mode: number, done: (e: Error | null, fd: number) => void): void =>
       void setTimeout(() => fs.open(path, flags, mode, done), 200)

@@ -1,7 +1,7 @@
 /** Catalogue commands that are currently handled, and the verbs beside them. */
 import { ChartLine, Command, Keyboard, Table2, Timer } from '@lucide/vue'
 import type { Component } from 'vue'
-import { whyOff, whyWithout } from '../../stores/availability.ts'
+import { unavailableReason, unmetNeed } from '../../stores/availability.ts'
 import { catalogue } from '../../commands/catalogue.ts'
 import type { CommandEntry } from '../../commands/command.ts'
 import { useKeymapStore } from '../../commands/keymap.ts'
@@ -20,8 +20,13 @@ const iconOf = ({ id, scope }: CommandEntry): Component =>
   icons[id.split('.')[1] ?? ''] ?? icons[scope] ?? icons[id.split('.')[0] ?? ''] ?? Command
 
 /** Keywords of a group or a view by which a command is found, too. */
-const wordsOf = ({ scope, group, id }: CommandEntry): string =>
-  [scope === 'everywhere' ? '' : scope, group ?? '', id.split('.')[0] === 'frame' ? '' : id.split('.')[0]].join(' ')
+const keywordsOf = ({ scope, group, id, keywords = '' }: CommandEntry): string =>
+  [
+    keywords,
+    scope === 'everywhere' ? '' : scope,
+    group ?? '',
+    id.split('.')[0] === 'frame' ? '' : id.split('.')[0],
+  ].join(' ')
 
 const offBy = (why: string | null): { why?: string } => (why === null ? {} : { why })
 
@@ -40,10 +45,10 @@ export function useCatalogueItems(): (verbs: readonly Verb[]) => Item[] {
           id: c.id,
           group: 'Commands',
           title: c.title,
-          words: wordsOf(c),
+          keywords: keywordsOf(c),
           icon: iconOf(c),
           ...(key === undefined ? {} : { key }),
-          ...offBy(whyOff(c.id)),
+          ...offBy(unavailableReason(c.id)),
           run: () => void runCommand(c.id),
         }
       })
@@ -51,7 +56,7 @@ export function useCatalogueItems(): (verbs: readonly Verb[]) => Item[] {
       .filter(({ of }) => of === undefined || !now.has(of))
       .map((verb): Item => {
         const [key] = verb.of === undefined ? [] : keymap.keysOf(verb.of)
-        const off = offBy(verb.of === undefined ? whyWithout(verb.needs) : whyOff(verb.of))
+        const off = offBy(verb.of === undefined ? unmetNeed(verb.needs) : unavailableReason(verb.of))
         return key === undefined ? { ...verb, ...off } : { ...verb, ...off, key }
       })
     // Commands of the current view first, then navigation.

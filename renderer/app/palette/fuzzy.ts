@@ -1,4 +1,4 @@
-/** Fuzzy search of commands: words in any order, one typo per word, recently used commands first. */
+/** Fuzzy search of commands: words in any order, one typo per word; literal matches first, then recently used commands. */
 import uFuzzy from '@leeoniya/ufuzzy'
 import type { Item, Ranked } from './item.ts'
 
@@ -14,7 +14,7 @@ const INFO_MOST = 2_000
 /** Places by which a recently used item moves up. */
 const LATELY = 3
 
-const whole = (item: Item): Ranked => ({ item, parts: [{ text: item.title, isHit: false }] })
+const unmatched = (item: Item): Ranked => ({ item, parts: [{ text: item.title, isHit: false }] })
 /** Splits the title into matched and unmatched parts; matches in the keywords are not shown. */
 function partsOf(title: string, ranges: readonly number[]): Ranked['parts'] {
   const parts: { text: string; isHit: boolean }[] = []
@@ -31,24 +31,41 @@ function partsOf(title: string, ranges: readonly number[]): Ranked['parts'] {
   return parts
 }
 
+const wordsOf = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .split(/[^\p{L}\d']+/u)
+    .filter(Boolean)
+/** Match quality, best first: words of the title, words of title or keywords, parts of words, typos. */
+function qualityOf({ title, keywords = '' }: Item, words: readonly string[]): number {
+  const begin = (of: readonly string[]): boolean => words.every((word) => of.some((w) => w.startsWith(word)))
+  const own = wordsOf(title)
+  if (begin(own)) return 0
+  const all = [...own, ...wordsOf(keywords)]
+  if (begin(all)) return 1
+  return words.every((word) => all.some((w) => w.includes(word))) ? 2 : 3
+}
+
 /** Items that match a query, best first; all of them, in order, for an empty query. */
 export function ranked(items: readonly Item[], query: string, lately: readonly string[] = []): Ranked[] {
   const text = query.trim()
-  if (text === '') return items.map(whole)
-  const hay = items.map(({ title, words }) => (words === undefined ? title : `${title} ${words}`))
+  if (text === '') return items.map(unmatched)
+  const hay = items.map(({ title, keywords }) => (keywords === undefined ? title : `${title} ${keywords}`))
   const [found, info, order] = fuzzy.search(hay, text, WORDS_ANY_ORDER, INFO_MOST)
   // A query without letters is matched literally.
-  if (found === null) return items.filter((_, i) => hay[i]?.includes(text)).map(whole)
+  if (found === null) return items.filter((_, i) => hay[i]?.includes(text)).map(unmatched)
   const hits =
     info && order
       ? order.map((at) => ({ index: info.idx[at] ?? 0, ranges: info.ranges[at] ?? [] }))
       : found.map((index) => ({ index, ranges: [] as number[] }))
   const used = new Set(lately)
+  const words = wordsOf(text)
   return hits
-    .map(({ index, ranges }, place) => {
+    .map(({ index, ranges }, at) => {
       const item = items[index]!
-      return { place: place - (used.has(item.id) ? LATELY : 0), item, parts: partsOf(item.title, ranges) }
+      const place = at - (used.has(item.id) ? LATELY : 0)
+      return { quality: qualityOf(item, words), place, item, parts: partsOf(item.title, ranges) }
     })
-    .sort((a, b) => a.place - b.place)
+    .sort((a, b) => a.quality - b.quality || a.place - b.place)
     .map(({ item, parts }) => ({ item, parts }))
 }

@@ -10,7 +10,7 @@ export interface Item {
   /** Text of the system, made safe for display (no bidi controls). */
   readonly title: string
   /** Keywords by which it is found, too. */
-  readonly words?: string
+  readonly keywords?: string
   /** Shown at the end of the row. */
   readonly hint?: string
   /** Key of its command. */

@@ -6,19 +6,22 @@ import { createMemoryHistory, createRouter } from 'vue-router'
 import type { Found } from '#core/api/search.ts'
 import type { Host } from '../../stores/client.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
+import { onScreenJobs } from '../../composables/on-screen-jobs.ts'
+import { useCommands } from '../../composables/use-commands.ts'
 import { useSandboxStore } from '../../stores/sandbox.ts'
+import { useCatalogueItems } from './catalogue-items.ts'
 import { ranked } from './fuzzy.ts'
 import type { Item } from './item.ts'
 import { usePlaces } from './places.ts'
-import { useSearch } from './use-search.ts'
-import { lately, noteChosen, jobNameAfterVerb, usePageItems, foundItems } from './use-palette.ts'
+import { lately, noteChosen, jobNameAfterVerb, usePageItems, usePalette, foundItems, useSearch } from './use-palette.ts'
+import { usePaletteVerbs } from './verbs.ts'
 
-const item = (title: string, words?: string): Item => ({
+const item = (title: string, keywords?: string): Item => ({
   id: title,
   group: 'Commands',
   title,
   run: () => undefined,
-  ...(words === undefined ? {} : { words }),
+  ...(keywords === undefined ? {} : { keywords }),
 })
 const titles = (items: Item[], query: string, used: string[] = []): string[] =>
   ranked(items, query, used).map((r) => r.item.title)
@@ -28,14 +31,14 @@ beforeEach(() => {
 })
 
 describe('which command is meant', () => {
-  const all = ['Go to Jobs', 'Pause on this sample', 'Compare: pin A', 'Undo list of rules', 'New rule'].map((t) =>
+  const all = ['Go to Jobs', 'Pause on this sample', 'Compare: pin A', 'Change history of rules', 'New rule'].map((t) =>
     item(t),
   )
   it('is found by words in any order, by prefixes, and with one typo', () => {
     expect(titles(all, 'jobs go')).toEqual(['Go to Jobs'])
     expect(titles(all, 'puase')).toEqual(['Pause on this sample'])
     expect(titles(all, 'comprae')).toEqual(['Compare: pin A'])
-    expect(titles(all, 'rul')).toEqual(expect.arrayContaining(['New rule', 'Undo list of rules']))
+    expect(titles(all, 'rul')).toEqual(expect.arrayContaining(['New rule', 'Change history of rules']))
     expect(titles(all, 'nothing of it')).toEqual([])
     expect(titles(all, '')).toEqual(all.map((i) => i.title))
   })
@@ -50,6 +53,11 @@ describe('which command is meant', () => {
     ])
     // Matches outside the title are not marked in it.
     expect(ranked([item('Closer', 'history')], 'history')[0]?.parts).toEqual([{ text: 'Closer', isHit: false }])
+  })
+
+  it('is a literal match before a typo, and one in the title before one in its keywords', () => {
+    const three = [item('Go to Overview'), item('Go to Rules', 'review'), item('Review staged changes')]
+    expect(titles(three, 'review')).toEqual(['Review staged changes', 'Go to Rules', 'Go to Overview'])
   })
 
   it('takes every text as text', () => {
@@ -168,6 +176,43 @@ it('finds help pages by name and heading, and desktop settings only on the deskt
   expect(found('sudoers')).toContain('help sudoers')
   expect(found('telemetry')[0]).toBe('setting telemetry')
   expect(found('kept passphrases')).not.toContain('setting secrets')
+})
+
+it('finds commands by the words that operators use', async () => {
+  const { verbs, listed } = await within(() => {
+    const items = useCatalogueItems()
+    useCommands({
+      'frame.propose': () => true,
+      'frame.stop-all': () => true,
+      'frame.export': () => true,
+      'frame.overview': () => true,
+      'edits.undo-list': () => true,
+    })
+    return { verbs: usePaletteVerbs(), listed: items }
+  })
+  const first = (text: string): string => ranked(listed(verbs.value), text)[0]?.item.title ?? ''
+  expect(first('cap')).toMatch(/^Propose a limit/)
+  expect(first('csv')).toBe('Export history as CSV')
+  expect(first('rollback')).toMatch(/^Change history/)
+  expect(first('kill')).toBe('Stop and remove all Sluice rules')
+  expect(first('review')).toBe('Review staged changes')
+  const review = listed(verbs.value).find(({ title }) => title === 'Review staged changes')
+  expect([review?.key, review?.why]).toEqual(['r', 'Nothing is staged'])
+})
+
+it('offers the busiest jobs on screen for a verb without a name', async () => {
+  onScreenJobs.value = [
+    { id: '1.calm', colour: 0, rpcs: 3 },
+    { id: '2.hog', colour: 1, rpcs: 900 },
+  ]
+  const palette = await within(usePalette)
+  palette.open('cap ')
+  const rows = palette.groups.value.find(({ title }) => title === 'Commands')?.rows ?? []
+  expect(rows.slice(0, 2).map(({ item: { title } }) => title)).toEqual([
+    'Propose a limit for 2.hog',
+    'Propose a limit for 1.calm',
+  ])
+  onScreenJobs.value = []
 })
 
 it('opens a scenario by name, but asks about unsaved changes', async () => {

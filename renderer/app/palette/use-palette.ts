@@ -2,7 +2,7 @@
  * List of the palette for a text: current commands, search results of the host, settings and help; after a colon, go-to
  * lines.
  */
-import { computed, ref, shallowRef, watch, type Component } from 'vue'
+import { computed, onScopeDispose, ref, shallowRef, watch, type Component, type Ref } from 'vue'
 import * as z from 'zod'
 import {
   Gauge,
@@ -22,7 +22,7 @@ import { useRouter } from 'vue-router'
 import type { Found, FoundKind } from '#core/api/search.ts'
 import { searchedThing, completeGoTo, readGoTo } from '../../commands/go-to.ts'
 import { settingsObject } from '../../stores/settings-schema.ts'
-import { onScreenJobs } from '../../composables/on-screen-jobs.ts'
+import { onScreenJobs, type OnScreenJob } from '../../composables/on-screen-jobs.ts'
 import { plainText } from '../../format/plain-text.ts'
 import { formatNumber, plural } from '../../format/units.ts'
 import { useProposeStore } from '../../stores/propose.ts'
@@ -32,7 +32,7 @@ import { useCatalogueItems } from './catalogue-items.ts'
 import { ranked } from './fuzzy.ts'
 import type { Item, Ranked } from './item.ts'
 import { usePlaces } from './places.ts'
-import { useSearch } from './use-search.ts'
+import { useConnectionStore } from '../../stores/connection.ts'
 import { usePaletteVerbs } from './verbs.ts'
 
 const groupTitles: Readonly<Record<FoundKind, string>> = {
@@ -58,7 +58,7 @@ const icons: Readonly<Record<FoundKind, Component>> = {
   scenario: FlaskConical,
 }
 
-function faceOf(of: Found): { name: string; title: string; hint: string } {
+function labelsOf(of: Found): { name: string; title: string; hint: string } {
   if (of.kind === 'job') {
     const whose = [of.user, of.account].filter(Boolean).join(', ')
     const now = !of.isThere ? 'ended' : of.rpcs === null ? 'not measured' : `${formatNumber(of.rpcs)} RPC/s`
@@ -84,7 +84,7 @@ function faceOf(of: Found): { name: string; title: string; hint: string } {
 /** Search results of the host, as groups of the palette. */
 export function foundItems(found: readonly Found[], show: (found: Found) => void): Item[] {
   return found.map((of) => {
-    const { name, title, hint } = faceOf(of)
+    const { name, title, hint } = labelsOf(of)
     return {
       id: `${of.kind} ${name}`.slice(0, 600),
       group: groupTitles[of.kind],
@@ -97,8 +97,55 @@ export function foundItems(found: readonly Found[], show: (found: Found) => void
   })
 }
 
+const TYPING_PAUSE_MS = 90
+/** A single character matches nearly everything. */
+const SEARCH_MIN_CHARS = 2
+/** Limit of the contract. */
+const SEARCH_MAX_CHARS = 200
+const NOT_FOUND = { text: '', found: [] as readonly Found[], more: {} as Readonly<Record<string, number>> }
+
+/**
+ * Search at the host: sent once typing pauses; a newer query cancels the previous one, and late results are dropped.
+ */
+export function useSearch(text: Ref<string>) {
+  const connection = useConnectionStore()
+  const answer = shallowRef(NOT_FOUND)
+  const isOff = shallowRef(false)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let call: AbortController | undefined
+
+  function stop(): void {
+    clearTimeout(timer)
+    call?.abort()
+    call = undefined
+  }
+  async function searchNow(wanted: string): Promise<void> {
+    const host = connection.host
+    isOff.value = host === null
+    if (host === null) return
+    const mine = (call = new AbortController())
+    try {
+      const { found, more } = await host.api.search.find({ text: wanted, limit: 6 }, { signal: mine.signal })
+      if (call === mine) answer.value = { text: wanted, found, more }
+    } catch {
+      if (call === mine) {
+        isOff.value = true
+        answer.value = { ...NOT_FOUND, text: wanted }
+      }
+    }
+  }
+  watch(text, (next) => {
+    stop()
+    const wanted = next.trim().slice(0, SEARCH_MAX_CHARS)
+    if (wanted.length < SEARCH_MIN_CHARS) answer.value = NOT_FOUND
+    else timer = setTimeout(() => void searchNow(wanted), TYPING_PAUSE_MS)
+  })
+  onScopeDispose(stop)
+  return { answer, isOff }
+}
+
 /** Characters of a page's text that are searched, besides its name and headings. */
-const WORDS = 300
+const SEARCHED_CHARS = 300
 const headsOf = (blocks: readonly Block[]): string[] =>
   blocks.flatMap((block) => (block.kind === 'heading' ? block.text.map(({ text }) => text).join('') : []))
 
@@ -117,20 +164,20 @@ export function usePageItems() {
       items.value = [
         ...settingEntries
           .filter(({ id }) => id !== 'secrets' || shell.about?.secrets.can === true)
-          .map(({ id, title, words }) => ({
+          .map(({ id, title, description }) => ({
             id: `setting ${id}`,
             group: 'Settings',
             title,
-            words: words.slice(0, WORDS),
+            keywords: description.slice(0, SEARCHED_CHARS),
             icon: Settings,
             run: () => void router.push({ name: 'settings', query: { find: id } }),
           })),
-        ...pages.map(({ id, title, words, blocks }) => ({
+        ...pages.map(({ id, title, text, blocks }) => ({
           id: `help ${id}`,
           group: 'Help',
           title,
           icon: BookOpenText,
-          words: [id.replaceAll('-', ' '), ...headsOf(blocks), words.slice(0, WORDS)].join(' '),
+          keywords: [id.replaceAll('-', ' '), ...headsOf(blocks), text.slice(0, SEARCHED_CHARS)].join(' '),
           run: () => void router.push({ name: 'help', params: { page: id } }),
         })),
       ]
@@ -164,17 +211,19 @@ function useJobVerbs(): (jobs: readonly string[]) => Item[] {
       run: () => propose.open(id),
     }))
 }
+const busiestFirst = (jobs: readonly OnScreenJob[]): string[] =>
+  jobs.toSorted((a, b) => (b.rpcs ?? -1) - (a.rpcs ?? -1)).map(({ id }) => id)
 const runningJobs = (found: readonly Found[]): string[] =>
   found.flatMap((f) => (f.kind === 'job' && f.isThere ? [f.id] : []))
 
 const KEY = 'sluice.palette'
 const MOST = 12
-const kept = z.array(z.string().min(1).max(600)).max(100)
+const recentSchema = z.array(z.string().min(1).max(600)).max(100)
 
 /** Items recently chosen in the palette, newest first, by id. Kept in the browser's storage. */
 export function lately(): string[] {
   try {
-    const read = kept.safeParse(JSON.parse(localStorage.getItem(KEY) ?? '[]'))
+    const read = recentSchema.safeParse(JSON.parse(localStorage.getItem(KEY) ?? '[]'))
     return read.success ? read.data.slice(0, MOST) : []
   } catch {
     return [] // storage may be off or hold something else
@@ -239,7 +288,7 @@ export function usePalette() {
 
   /** Text to search for at the host. */
   const wanted = computed(() =>
-    isGoTo.value ? (searchedThing(line.value)?.name ?? '') : (jobNameAfterVerb(query.value) ?? query.value),
+    isGoTo.value ? (searchedThing(line.value)?.name ?? '') : jobNameAfterVerb(query.value) || query.value,
   )
   const { answer, isOff } = useSearch(wanted)
   /** Results shown; not replaced while the pointer is in the list. */
@@ -274,7 +323,10 @@ export function usePalette() {
         group('Jobs', ranked(jobs.value, '')),
       ]
     }
-    const argued = jobNameAfterVerb(text) === null ? [] : ranked(jobVerbs(runningJobs(found.value)), '')
+    const name = jobNameAfterVerb(text)
+    // A verb alone offers the busiest jobs on screen.
+    const named = name === '' ? busiestFirst(onScreenJobs.value) : name === null ? [] : runningJobs(found.value)
+    const argued = ranked(jobVerbs(named), '')
     const commands = [...argued, ...ranked(offered.value, text, recent.value)]
     return [
       group('Commands', commands.slice(0, COMMANDS_MOST), Math.max(0, commands.length - COMMANDS_MOST)),
@@ -299,11 +351,11 @@ export function usePalette() {
   function goToGroups(): Group[] {
     const now = read.value
     const to = now?.ok ? now.to : null
-    const own: Item[] = to
+    const targets: Item[] = to
       ? [{ id: `:${line.value}`, group: 'Go to', title: `:${line.value.trim()}`, run: () => places.goTo(to) }]
       : []
-    const asked = searchedThing(line.value)
-    const named = asked === null ? [] : foundGroups().filter((g) => g.title === groupTitles[asked.thing])
+    const wanted = searchedThing(line.value)
+    const named = wanted === null ? [] : foundGroups().filter((g) => g.title === groupTitles[wanted.thing])
     const more = completeGoTo(line.value, settable)
       .filter((text) => text !== line.value.trim())
       .map((text): Item => ({
@@ -313,7 +365,7 @@ export function usePalette() {
         fill: `:${text} `,
         run: () => undefined,
       }))
-    return [...named, group('Go to', ranked([...own, ...more], ''))]
+    return [...named, group('Go to', ranked([...targets, ...more], ''))]
   }
   const groups = computed(() => (isGoTo.value ? goToGroups() : searchGroups()).filter((g) => g.rows.length > 0))
 

@@ -2,6 +2,7 @@
 import { CONTROLLERS } from '#core/controllers/definitions.ts'
 import {
   CalendarClock,
+  Download,
   FilePenLine,
   FlaskConical,
   Gauge,
@@ -19,6 +20,7 @@ import { useRouter } from 'vue-router'
 import type { CommandId } from '../../commands/catalogue.ts'
 import type { Need } from '../../commands/command.ts'
 import { useConnectionsStore } from '../../stores/connections.ts'
+import { useHistoryExportStore } from '../../stores/history-export.ts'
 import { useEnforcementStore } from '../../stores/enforcement.ts'
 import { useIncidentsStore } from '../../stores/incidents.ts'
 import { useLocksStore } from '../../stores/locks.ts'
@@ -51,6 +53,7 @@ export function usePaletteVerbs() {
   const inSandbox = (act: () => void) => () => void router.push({ name: 'sandbox' }).then(act)
   const connections = useConnectionsStore()
   const enforcement = useEnforcementStore()
+  const exporter = useHistoryExportStore()
   const inRules = (act: () => void) => () => void router.push({ name: 'rules' }).then(act)
 
   const verbs = computed((): Verb[] => {
@@ -80,16 +83,26 @@ export function usePaletteVerbs() {
         inRules(() => drafts.open({ service: rules.service, form: { queue: rules.queue } })),
         'rules.new',
       ),
-      ...((source.frame?.staged ?? 0) > 0
-        ? [
-            verb(
-              'rules-review',
-              'Review staged changes',
-              ListChecks,
-              inRules(() => (rules.isReviewOpen = true)),
-            ),
-          ]
-        : []),
+      {
+        ...verb(
+          'rules-review',
+          'Review staged changes',
+          ListChecks,
+          inRules(() => (rules.isReviewOpen = true)),
+          'rules.review',
+        ),
+        keywords: 'commit send apply rules',
+        ...((source.frame?.staged ?? 0) > 0 ? {} : { why: 'Nothing is staged' }),
+      },
+      {
+        ...verb(
+          'history-csv',
+          'Export history as CSV',
+          Download,
+          () => void router.push({ name: 'history' }).then(() => (exporter.isOpen = true)),
+        ),
+        keywords: 'download save table samples',
+      },
       verb(
         'policies-edit',
         'Edit metadata QoS policies',
@@ -133,7 +146,7 @@ export function usePaletteVerbs() {
         // Observe writes nothing: it is available as long as the host responds.
         needing(
           m === 'observe' ? 'host' : 'servers',
-          verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => enforcement.setMode(m)),
+          verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => enforcement.requestChange({ mode: m })),
         ),
       ),
       ...connections.clusters
@@ -159,7 +172,9 @@ export function usePaletteVerbs() {
       ...(source.off === null ? CONTROLLERS : []).map((c) =>
         needing(
           'servers',
-          verb(`controller-${c.name}`, `Controller: ${c.title}`, FlaskConical, () => void source.setController(c.name)),
+          verb(`controller-${c.name}`, `Controller: ${c.title}`, FlaskConical, () =>
+            enforcement.requestChange({ controller: c.name }),
+          ),
         ),
       ),
       ...(source.isEmulated ? speeds : []).map((s) =>

@@ -12,7 +12,8 @@ export const editsCommands = [
   },
   {
     id: 'edits.undo-list',
-    title: 'Undo list of rules: recent changes of the cluster',
+    title: 'Change history: recent changes of the cluster',
+    keywords: 'rollback roll back revert undo',
     scope: 'everywhere',
     group: 'Edits',
     keys: ['z'],

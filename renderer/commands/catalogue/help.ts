@@ -17,5 +17,11 @@ export const helpCommands = [
     keys: ['Shift+F1'],
   },
   { id: 'frame.manual', title: 'Help for this view', scope: 'everywhere', group: 'Help', keys: ['h'] },
-  { id: 'frame.tour', title: 'The first ten minutes, on the emulator', scope: 'everywhere', group: 'Help', keys: [] },
+  {
+    id: 'frame.tour',
+    title: 'Start the tour: first ten minutes, on the emulator',
+    scope: 'everywhere',
+    group: 'Help',
+    keys: [],
+  },
 ] as const satisfies readonly CommandEntry[]

@@ -2,8 +2,8 @@
 import type { CommandEntry } from '../command.ts'
 
 export const historyCommands = [
-  { id: 'history.next', title: 'Next mover', scope: 'history', keys: ['j'] },
-  { id: 'history.previous', title: 'Previous mover', scope: 'history', keys: ['k'] },
+  { id: 'history.next', title: 'Next row in Top movers', scope: 'history', keys: ['j'] },
+  { id: 'history.previous', title: 'Previous row in Top movers', scope: 'history', keys: ['k'] },
   { id: 'history.open', title: 'Open job', scope: 'history', keys: ['Enter'], isFixed: true },
   { id: 'history.against-before', title: 'Set A to the preceding period', scope: 'history', keys: ['c'] },
   { id: 'history.closer', title: 'Zoom in', scope: 'history', keys: ['w'] },
@@ -14,21 +14,21 @@ export const historyCommands = [
   { id: 'history.record', title: 'Record a range', scope: 'history', keys: ['r'] },
   {
     id: 'history.span',
-    title: 'In the day: move the selected span; with Shift its end',
+    title: 'In the day chart: move the selected range; with Shift, its end',
     scope: 'history',
     keys: ['ArrowLeft', 'ArrowRight'],
     isLocal: true,
   },
   {
     id: 'history.span-length',
-    title: 'In the day: move the span by its own length',
+    title: 'In the day chart: move the range by its own length',
     scope: 'history',
     keys: ['PageUp', 'PageDown'],
     isLocal: true,
   },
   {
     id: 'history.span-away',
-    title: 'In the day: remove the span',
+    title: 'In the day chart: remove the range',
     scope: 'history',
     keys: ['Delete'],
     isLocal: true,

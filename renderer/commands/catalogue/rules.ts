@@ -23,7 +23,21 @@ export const rulesCommands = [
     needs: 'servers',
   },
   { id: 'rules.stage', title: 'Stage draft', scope: 'rules', keys: ['mod+Enter'], needs: 'servers' },
-  { id: 'rules.undo-list', title: 'Undo list of rules', scope: 'rules', keys: ['z'] },
+  {
+    id: 'rules.review',
+    title: 'Review staged changes',
+    scope: 'rules',
+    keywords: 'commit send apply',
+    keys: ['r'],
+    needs: 'host',
+  },
+  {
+    id: 'rules.undo-list',
+    title: 'Change history',
+    scope: 'rules',
+    keywords: 'rollback roll back revert undo',
+    keys: ['z'],
+  },
   { id: 'rules.paste', title: 'Paste an lctl line as a draft', scope: 'rules', keys: ['mod+v'], isLocal: true },
   {
     id: 'rules.filter-leave',

@@ -3,7 +3,7 @@ import type { CommandEntry } from '../command.ts'
 
 export const settingsCommands = [
   { id: 'settings.search', title: 'Search settings', scope: 'settings', keys: ['/'] },
-  { id: 'settings.high-contrast', title: 'Toggle high contrast', scope: 'everywhere', group: 'Look', keys: [] },
-  { id: 'settings.units', title: 'Next byte units: MB, MiB', scope: 'everywhere', group: 'Look', keys: [] },
-  { id: 'settings.clock', title: 'Clock: UTC or local', scope: 'everywhere', group: 'Look', keys: [] },
+  { id: 'settings.high-contrast', title: 'Toggle high contrast', scope: 'everywhere', group: 'Appearance', keys: [] },
+  { id: 'settings.units', title: 'Switch byte units: MB, MiB', scope: 'everywhere', group: 'Appearance', keys: [] },
+  { id: 'settings.clock', title: 'Switch clock: UTC or local', scope: 'everywhere', group: 'Appearance', keys: [] },
 ] as const satisfies readonly CommandEntry[]

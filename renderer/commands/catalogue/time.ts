@@ -31,11 +31,11 @@ export const timeCommands = [
     group: 'Time',
     keys: ['c'],
   },
-  { id: 'time.unpin-a', title: 'Compare: end', scope: 'everywhere', group: 'Time', keys: ['Shift+c'] },
+  { id: 'time.unpin-a', title: 'Compare: end the comparison', scope: 'everywhere', group: 'Time', keys: ['Shift+c'] },
   { id: 'time.zoom-out', title: 'Undo zoom', scope: 'everywhere', group: 'Time', keys: ['Backspace'] },
   {
     id: 'time.drag',
-    title: 'On the strip: zoom to that range; double click zooms out',
+    title: 'On the time strip: zoom to that range; double click zooms out',
     scope: 'everywhere',
     group: 'Time',
     keys: ['Drag'],

@@ -99,9 +99,9 @@ export function blocksOf(text: string): Block[] {
     else if (FENCE.test(line)) blocks.push(code(lines))
     else if (heading) {
       lines.take()
-      const words = inlineOf(heading[2] ?? '')
-      const id = slug(words.map((w) => w.text).join(''))
-      blocks.push({ kind: 'heading', level: heading[1]?.length ?? 1, id, text: words })
+      const title = inlineOf(heading[2] ?? '')
+      const id = slug(title.map((w) => w.text).join(''))
+      blocks.push({ kind: 'heading', level: heading[1]?.length ?? 1, id, text: title })
     } else if (ITEM.test(line)) blocks.push(list(lines))
     else if (line.startsWith('|') && RULE.test(lines.next?.trim() ?? '')) blocks.push(table(lines))
     else if (INDENTED.test(line)) {
@@ -119,14 +119,14 @@ export function blocksOf(text: string): Block[] {
 }
 
 /** Full text of a page, for the search. */
-export function wordsOf(blocks: readonly Block[]): string {
-  const words = (text: readonly Inline[]): string => text.map((t) => t.text).join('')
+export function textOf(blocks: readonly Block[]): string {
+  const plain = (text: readonly Inline[]): string => text.map((t) => t.text).join('')
   return blocks
     .map((b) => {
       if (b.kind === 'code') return b.text
-      if (b.kind === 'list') return b.items.map(words).join(' ')
-      if (b.kind === 'table') return [b.head, ...b.rows].map((row) => row.map(words).join(' ')).join(' ')
-      return words(b.text)
+      if (b.kind === 'list') return b.items.map(plain).join(' ')
+      if (b.kind === 'table') return [b.head, ...b.rows].map((row) => row.map(plain).join(' ')).join(' ')
+      return plain(b.text)
     })
     .join('\n')
 }

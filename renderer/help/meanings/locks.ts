@@ -12,7 +12,7 @@ export const locksMeanings = [
   },
   {
     id: 'locks.waiting',
-    title: 'Wait',
+    title: 'Queue',
     unit: 'requests',
     means: 'Longest queue of the last 15 s.',
     formula: 'max of the waiting queue',
@@ -22,9 +22,9 @@ export const locksMeanings = [
     id: 'locks.conflicts',
     title: 'Conf/s',
     unit: 'requests/s',
-    means: 'Requests that conflicted with a lock on arrival, last second.',
+    means: 'Requests that conflicted with a lock and had to wait, last second.',
     formula: 'count of requests that conflict with a granted or waiting lock / s',
-    source: 'trace of the lock server; SeqDLM Table II for what conflicts',
+    source: 'trace of the lock server; SeqDLM, lock compatibility',
   },
   {
     id: 'locks.revocations',
@@ -47,10 +47,10 @@ export const locksMeanings = [
     id: 'locks.target',
     title: 'Target',
     unit: '',
-    means: 'The namespace of a server\u2019s lock manager, by its target.',
+    means: 'Lock namespace of a target on its server.',
     formula: '',
     source: 'ldlm.namespaces.*',
-    caveat: 'Counters only: Lustre exports neither modes nor queues nor resources.',
+    caveat: 'Counters only: Lustre exports neither modes nor queues, nor which resources have locks.',
   },
   {
     id: 'locks.node',
@@ -72,7 +72,7 @@ export const locksMeanings = [
     id: 'locks.unused',
     title: 'Unused',
     unit: 'locks',
-    means: 'Locks cached by clients without use.',
+    means: 'Locks in a client\u2019s list of unused locks. The namespaces of a server have none: it shows 0.',
     formula: '',
     source: 'ldlm.namespaces.NS.lock_unused_count',
   },
@@ -94,20 +94,23 @@ export const locksMeanings = [
   },
   {
     id: 'locks.grantRate',
-    title: 'LGR, grant rate',
+    title: 'Grants/s',
     unit: 'locks/s',
-    means: 'Locks granted per second.',
-    formula: 'count since the last recalculation / its period',
-    source: 'ldlm.namespaces.NS.pool.grant_rate',
-    caveat: 'A server recalculates once a second.',
+    means: 'Locks granted per second (LGR).',
+    formula:
+      '\u0394 count of pool.stats / \u0394 t between two readings; without root the value since the last recalculation',
+    source: 'ldlm.namespaces.NS.pool.stats; without root pool.grant_rate',
+    caveat:
+      'Read every 5 s (emulator: 1 s). Without root it covers less than a second: the server recalculates once a second.',
   },
   {
     id: 'locks.cancelRate',
-    title: 'LCR, cancel rate',
+    title: 'Cancels/s',
     unit: 'locks/s',
-    means: 'Locks cancelled per second. If grants and cancels rise together, locks move between clients.',
-    formula: 'count since the last recalculation / its period',
-    source: 'ldlm.namespaces.NS.pool.cancel_rate',
+    means: 'Locks canceled per second (LCR). If grants and cancels rise together, locks move between clients.',
+    formula:
+      '\u0394 count of pool.stats / \u0394 t between two readings; without root the value since the last recalculation',
+    source: 'ldlm.namespaces.NS.pool.stats; without root pool.cancel_rate',
   },
   {
     id: 'locks.limit',
@@ -127,11 +130,11 @@ export const locksMeanings = [
   },
   {
     id: 'locks.sn',
-    title: 'SN, sequence number',
+    title: 'Sequence number (SN)',
     unit: '',
     means:
       'Order of writes under a lock. Data with a higher number wins, so a grant need not wait for the previous flush.',
-    formula: 'grows by 1 with each grant of a write lock on the resource; a PR sees the newest',
+    formula: 'grows by 1 with each grant of a write lock on the resource; a PR lock sees the newest',
     source: 'SeqDLM III',
   },
   {

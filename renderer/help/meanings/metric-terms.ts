@@ -8,6 +8,13 @@ export interface MetricTerm {
   readonly formula: string
 }
 
+/** Roles of jobs in a sandbox result, as in `core/sandbox/roles.ts`. */
+export const roleTerms = {
+  hog: 'Hog: in the baseline, the job with the most RPCs above its fair share, if these are at least 1 % of all RPCs',
+  victim:
+    'Victim: in the baseline, the job with the longest p95 wait among those that were served less than their fair share; none without a hog',
+} as const
+
 export const metricTerms: Readonly<Record<Metric, Omit<MetricTerm, 'name' | 'unit'>>> = {
   throughputBps: {
     means: 'Bytes served to all jobs, over the simulated time.',
@@ -18,8 +25,9 @@ export const metricTerms: Readonly<Record<Metric, Omit<MetricTerm, 'name' | 'uni
     formula: 'sum of RPCs served / seconds',
   },
   jain: {
-    means: 'Fairness of service relative to entitlement: 1 is fair, 1/n is one job with everything.',
-    formula: '(sum x)\u00B2 / (n \u00B7 sum x\u00B2), x = served over the max-min fair share by nodes',
+    means: 'Fairness of service relative to fair shares: 1 is fair, 1/n is one job with everything.',
+    formula:
+      '(sum x)\u00B2 / (n \u00B7 sum x\u00B2), x = RPCs served / fair share; the share is max-min by node count, per target and second, at most the demand',
   },
   victimP95Ms: {
     means:
@@ -31,15 +39,15 @@ export const metricTerms: Readonly<Record<Metric, Omit<MetricTerm, 'name' | 'uni
     formula: 'p99 from the request of the process to the reply',
   },
   starvedS: {
-    means: 'Whole seconds in which RPCs of a job waited and none was served, over all jobs.',
+    means: 'Whole seconds in which RPCs of a job waited from the beginning on and none was answered, over all jobs.',
     formula: 'sum over jobs of starved seconds',
   },
   sloMisses: {
     means: 'Jobs that waited longer than the objective.',
-    formula: 'count of jobs with p95 wait > objective',
+    formula: 'count of jobs with p95 wait > objective; without any reply, with starved time > objective',
   },
   utilisation: {
-    means: 'Share of time in which the device of a target was busy, mean of all targets.',
-    formula: 'mean over targets of busy time / time',
+    means: 'Share of time in which the device of a target was busy, mean of the OSTs and MDTs that a job uses.',
+    formula: 'mean over these targets of busy time / time',
   },
 }

@@ -1,12 +1,16 @@
 /** Explanations: measures of a result, as named on its cards. */
 import { METRICS } from '#core/api/sandbox.ts'
-import { metricTerms } from './metric-terms.ts'
+import { metricTerms, roleTerms } from './metric-terms.ts'
 import type { Meaning } from '../meaning.ts'
 
 const heads: Readonly<Record<(typeof METRICS)[number], readonly [title: string, unit: string, caveat?: string]>> = {
   throughputBps: ['Throughput', 'B/s, median over the seeds'],
   throughputRpcs: ['RPCs', 'RPC/s, median over the seeds'],
-  jain: ['Jain fairness', '1/n to 1', 'Not meaningful for jobs with less demand than their share.'],
+  jain: [
+    'Jain fairness',
+    '1/n to 1',
+    'The demand of a job that sends the next RPC only after a reply is estimated from an idle system.',
+  ],
   victimP95Ms: [
     'Wait p95 of the victim',
     'ms',
@@ -14,8 +18,8 @@ const heads: Readonly<Record<(typeof METRICS)[number], readonly [title: string, 
   ],
   victimP99Ms: ['Wait p99 of the victim', 'ms', 'With few RPCs it is the maximum.'],
   starvedS: ['Starved', 's, summed over jobs'],
-  sloMisses: ['SLO misses', 'jobs', 'The objective is set in the run bar; servers do not know it.'],
-  utilisation: ['Utilisation', '% of the time', 'Devices of the model; servers do not report it.'],
+  sloMisses: ['SLO misses', 'jobs', 'The objective is set under Parameters; servers do not know it.'],
+  utilisation: ['Device utilization', '% of the time', 'Devices of the model; servers do not report it.'],
 }
 const source = 'the model, every RPC of every seed'
 
@@ -27,10 +31,10 @@ export const sandboxMeanings: readonly Meaning[] = [
   }),
   {
     id: 'sandbox.plane',
-    title: 'Metadata, locks, tokens',
-    unit: 'in the card',
+    title: 'Metadata service, locks, tokens',
+    unit: 'as on the card',
     means:
-      'Measures of the other planes of the scenario: operations and waits under PADLL, bytes of the lock manager, reservations met.',
+      'Other measures of the scenario: operations and waits of the metadata service, bytes under the lock manager, reservations met.',
     formula: 'median over the seeds',
     source,
   },
@@ -38,8 +42,8 @@ export const sandboxMeanings: readonly Meaning[] = [
     id: 'sandbox.verdict',
     title: 'Verdict',
     unit: '',
-    means: 'Best variant compared with the baseline, in one sentence: gain of the victim, loss of the hog, total loss.',
-    formula: 'medians over the seeds, with the width of their band',
+    means: `Best variant compared with the baseline, in one sentence: gain of the victim, loss of the hog, total loss. ${roleTerms.hog}. ${roleTerms.victim}.`,
+    formula: 'medians over the seeds; \u00B1 is half of the band over the median',
     source: 'the runs of this page',
     caveat: 'Valid for the model; its limits are listed beside it.',
   },

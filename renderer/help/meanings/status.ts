@@ -7,7 +7,7 @@ export const statusMeanings = [
     title: 'Source',
     unit: '',
     means:
-      'Source of the data: LIVE from servers, PAUSED at an instant, RECORDED from a file or the store, EMULATED by the model.',
+      'Source of the data: LIVE from servers, PAUSED at one sample, RECORDED from a file or the store, EMULATED by the model.',
     formula: '',
     source: 'the host',
   },
@@ -15,7 +15,8 @@ export const statusMeanings = [
     id: 'status.age',
     title: 'Age of the newest sample',
     unit: 's of wall time',
-    means: 'Time since the newest sample arrived. Amber from twice the interval on, orange-red from five times on.',
+    means:
+      'Time since the newest sample arrived. Amber from twice the interval on, orange-red from five times on; the interval counts as at least 0.5 s.',
     formula: 'now \u2212 arrival',
     source: 'clock of the host',
   },
@@ -23,15 +24,16 @@ export const statusMeanings = [
     id: 'status.servers',
     title: 'Servers',
     unit: 'answering / total',
-    means: 'Servers that answered in the newest sample. If one is missing, totals are lower bounds (\u2265).',
+    means:
+      'Servers of the cluster that answer, and their total. A late answer is not a missing one. If a server is missing, totals are lower bounds (\u2265).',
     formula: 'k / n',
-    source: 'the newest sample',
+    source: 'the last reading of each server',
   },
   {
     id: 'status.cost',
-    title: 'Probe cost',
+    title: 'Monitoring overhead',
     unit: 'KB/s \u00B7 ms/s',
-    means: 'Monitoring overhead: bytes received from the servers, and their response time.',
+    means: 'Bytes received from the servers for monitoring, and their response time.',
     formula: 'bytes / s; sum of response times / s, over the last second',
     source: 'measured with every reading',
   },
@@ -42,7 +44,7 @@ export const statusMeanings = [
     means: 'One round of reading, parsing, deciding and writing, mean of the last second.',
     formula: 'collect + parse + allocate + apply',
     source: 'AdapTBF IV-G reports about 25 ms',
-    caveat: 'Nodes are read in parallel: their collect times overlap.',
+    caveat: 'Servers are read in parallel: their collect times overlap.',
   },
   {
     id: 'status.history',

@@ -22,6 +22,7 @@ export function useTourWorld() {
   return computed((): TourState => ({
     route: String(route.name ?? ''),
     controller: source.frame?.controller ?? '',
+    isEnforced: source.frame?.mode === 'enforce',
     isPaused: time.isPaused,
     hasJob: selection.inspectorOpen && selection.jobId !== null,
     run: runs.outcome?.result.id ?? null,

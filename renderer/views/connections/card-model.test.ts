@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { factsOf, leftoversOf, modeFace, remarksOf, retryText } from './card-model.ts'
+import { factsOf, leftoversOf, modeStatus, remarksOf, retryText } from './card-model.ts'
 import { firstObstacle } from './check-steps.ts'
 import {
   card,
@@ -17,7 +17,7 @@ import { hostNames, treeOf } from './server-tree.ts'
 describe('the tree', () => {
   it('runs from the bastion over the MGS to servers folded by role', () => {
     expect(treeOf(stage().servers).map((g) => [g.depth, g.kind, g.names, g.what, g.level, g.state])).toEqual([
-      [0, 'bastion', 'login1.hpc', 'bastion', 'ok', '6 servers behind'],
+      [0, 'bastion', 'login1.hpc', 'bastion', 'ok', 'used by 6 servers'],
       [1, 'mgs', 'bor-mgs', 'MGS', 'ok', '0.8 ms'],
       [2, 'mds', 'mds01', 'MDS, 2 MDT', 'ok', '0.8 ms'],
       [2, 'oss', 'oss01 to oss04', '16 OST', 'bad', '3 of 4'],
@@ -43,6 +43,12 @@ describe('the tree', () => {
 })
 
 describe('a card', () => {
+  it('marks a token rate that is a guess', () => {
+    const rateOf = (isGuess: boolean) =>
+      factsOf(card('x', { rate: { perOst: 1000, isGuess, busiest: null } })).find((f) => f.name === 'OST rate T')
+    expect(rateOf(true)).toMatchObject({ text: '1\u202F000 RPC/s, a guess', level: 'watch' })
+    expect(rateOf(false)).toMatchObject({ text: '1\u202F000 RPC/s', level: 'ok' })
+  })
   it('shows how many keys need approval or are refused', () => {
     const trusted = (servers: ReturnType<typeof prod>['servers']) =>
       factsOf(card('x', { servers })).find((f) => f.name === 'Trusted')
@@ -53,9 +59,9 @@ describe('a card', () => {
     expect(trusted([waits, changed])).toMatchObject({ level: 'bad', text: '1 refused: changed' })
   })
   it('has level watch as soon as it can write', () => {
-    expect(modeFace(prod(), NOW_MS)).toMatchObject({ text: 'Observe', level: null })
-    expect(modeFace(stage(), NOW_MS)).toMatchObject({ text: 'Enforce 08:11 left', level: 'watch' })
-    expect(modeFace(stage({ unlockedUntilMs: NOW_MS - 1 }), NOW_MS).text).toBe('Enforce')
+    expect(modeStatus(prod(), NOW_MS)).toMatchObject({ text: 'Observe', level: null })
+    expect(modeStatus(stage(), NOW_MS)).toMatchObject({ text: 'Enforce 08:11 left', level: 'watch' })
+    expect(modeStatus(stage({ unlockedUntilMs: NOW_MS - 1 }), NOW_MS).text).toBe('Enforce')
   })
   it('merges the same notice of several servers, with their names, and leaves long fixes to the checklist', () => {
     const what = (host: string): string => `${host}: sudo lets nothing be read`

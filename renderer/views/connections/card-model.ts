@@ -35,7 +35,7 @@ function keyFacts(servers: readonly ServerCard[]): Fact[] {
   const open = keys.filter((k) => k.verdict !== 'match')
   const refused = open.filter((k) => !k.isOpen)
   const level = refused.length > 0 ? 'bad' : open.length > 0 ? 'watch' : 'ok'
-  const words =
+  const trustText =
     refused.length > 0
       ? `${refused.length} refused: ${common(refused.map((k) => k.verdict))}`
       : open.length > 0
@@ -54,7 +54,7 @@ function keyFacts(servers: readonly ServerCard[]): Fact[] {
     },
     {
       name: 'Trusted',
-      text: words,
+      text: trustText,
       level,
       isMono: false,
       title: unique(keys.map((k) => `${k.host}: ${k.why}`)).join('\n'),
@@ -70,7 +70,16 @@ function lustreText(servers: readonly ServerCard[]): string {
     .join(' \u00B7 ')
 }
 
-export function factsOf({ servers }: ClusterCard): Fact[] {
+function rateFacts(rate: ClusterCard['rate']): Fact[] {
+  if (!rate) return []
+  const text = `${formatNumber(rate.perOst)} RPC/s${rate.isGuess ? ', a guess' : ''}`
+  const title = rate.isGuess
+    ? 'Token rate of one OST, not set: controllers and utilization rely on a guess. Edit the cluster to set it.'
+    : 'Token rate of one OST, as set: the budget of controllers, and 100 % utilization'
+  return [{ name: 'OST rate T', text, title, level: rate.isGuess ? 'watch' : 'ok', isMono: false }]
+}
+
+export function factsOf({ servers, rate }: ClusterCard): Fact[] {
   const sudo = servers.reduce<ServerCard['sudo'] | null>(
     (worst, { sudo: s }) => (s.text !== '' && (worst === null || weight[s.level] > weight[worst.level]) ? s : worst),
     null,
@@ -84,6 +93,7 @@ export function factsOf({ servers }: ClusterCard): Fact[] {
     ...(logins.length > 0 ? [{ ...plain, name: 'Login', text: common(logins, 1), title: logins.join('\n') }] : []),
     ...(sudo ? [{ ...plain, name: 'sudo', text: sudo.text, title: sudo.text, level: sudo.level }] : []),
     ...(lustre === '' ? [] : [{ ...plain, name: 'Lustre', text: lustre, title: versions.join('\n') }]),
+    ...rateFacts(rate),
   ].map((fact) => ({ ...fact, text: plainText(fact.text) }))
 }
 
@@ -99,7 +109,7 @@ export const rootText = (card: ClusterCard): string =>
       ? 'root login: writes are disabled'
       : 'requires a dedicated login with sudo'
 
-export const safeModeWords: Readonly<Record<SafeMode, { readonly label: string; readonly does: string }>> = {
+export const safeModeLabels: Readonly<Record<SafeMode, { readonly label: string; readonly does: string }>> = {
   'read-only': { label: 'Read-only', does: 'rules cannot be written' },
   review: { label: 'Review', does: 'commands are reviewed before each write' },
   'review+unlock': { label: 'Review and unlock', does: 'as Review, unlocked for 15 minutes at a time' },
@@ -107,12 +117,12 @@ export const safeModeWords: Readonly<Record<SafeMode, { readonly label: string; 
 
 const modeNames = { observe: 'Observe', advise: 'Advise', enforce: 'Enforce' } as const
 /** Mode chip of a card, e.g. `Enforce 08:11 left`; level `watch` while it can write. */
-export function modeFace(card: ClusterCard, nowMs: number): { text: string; level: Level | null; title: string } {
+export function modeStatus(card: ClusterCard, nowMs: number): { text: string; level: Level | null; title: string } {
   const { mode, safeMode, unlockedUntilMs } = card
   const leftMs = unlockedUntilMs === null ? 0 : unlockedUntilMs - nowMs
   const isOpen = safeMode === 'review+unlock' && leftMs > 0
   const left = isOpen ? ` ${formatCountdown(leftMs)} left` : ''
-  const { label, does } = safeModeWords[safeMode]
+  const { label, does } = safeModeLabels[safeMode]
   return {
     text: `${modeNames[mode]}${left}`,
     level: mode === 'enforce' || isOpen ? 'watch' : null,

@@ -3,9 +3,9 @@ import type { CheckStep, ServerCard, StepState } from '#core/api/clusters.ts'
 import type { Level } from '#core/api/frames.ts'
 
 export const stepTitles: Readonly<Record<CheckStep['id'], string>> = {
-  config: 'Config',
-  jump: 'Jump',
-  dns: 'Name',
+  config: 'SSH config',
+  jump: 'Jump host',
+  dns: 'DNS',
   tcp: 'TCP',
   'host key': 'Host key',
   auth: 'Auth',
@@ -18,7 +18,7 @@ export const stepTitles: Readonly<Record<CheckStep['id'], string>> = {
   timer: 'Timer',
   clock: 'Clock',
 }
-export const stepFaces: Readonly<Record<StepState, { readonly level: Level; readonly word: string }>> = {
+export const stepStatuses: Readonly<Record<StepState, { readonly level: Level; readonly word: string }>> = {
   ok: { level: 'ok', word: 'ok' },
   watch: { level: 'watch', word: 'warning' },
   bad: { level: 'bad', word: 'failed' },

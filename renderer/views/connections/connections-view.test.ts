@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
-import type { CheckEvent, ShownKey } from '#core/api/clusters.ts'
+import type { CheckEvent, ClusterInput, ShownKey } from '#core/api/clusters.ts'
 import { useClusterDraftStore } from '../../stores/cluster-draft.ts'
 import { useConnectionsStore } from '../../stores/connections.ts'
 import { freshPage, showSource } from '#tests/kits/renderer/view-page.ts'
@@ -10,6 +10,7 @@ import ConnectionsView from './ConnectionsView.vue'
 import {
   card,
   connectionsFrame,
+  demo,
   known,
   NOW_MS,
   openConnectionsHost,
@@ -288,16 +289,45 @@ describe('adding a cluster', () => {
     expect(find<HTMLInputElement>('cluster-name').value).toBe('cetus')
     await click(find('panel-continue'))
     await vi.waitFor(() => expect(find<HTMLButtonElement>('panel-continue').disabled).toBe(false))
-    const asked = (): unknown[] => verbs('check').map((input) => (input as { host: string }).host)
-    expect(asked()).toEqual(['cetus-mgs'])
+    const checkedHosts = (): unknown[] => verbs('check').map((input) => (input as { host: string }).host)
+    expect(checkedHosts()).toEqual(['cetus-mgs'])
     await click(find('panel-continue'))
     await vi.waitFor(() => expect(find('server-checks').textContent).toContain('4 of 4 checked, 4 ok'))
-    expect(asked()).toEqual(['cetus-mgs', 'oss01', 'oss02', 'oss03'])
+    expect(checkedHosts()).toEqual(['cetus-mgs', 'oss01', 'oss02', 'oss03'])
     await click(find('panel-connect'))
     const [saved] = verbs('save') as [{ cluster: { name: string; safeMode: string; servers: { host: string }[] } }]
     expect(saved.cluster).toMatchObject({ name: 'cetus', env: 'PROD', safeMode: 'read-only' })
     expect(saved.cluster.servers.map((s) => s.host)).toEqual(['cetus-mgs', 'oss01', 'oss02', 'oss03'])
     expect(verbs('connect')).toEqual([{ name: 'cetus' }])
+  })
+
+  it('asks for the token rate of an OST, saves none unasked, and proposes what was measured', async () => {
+    await show()
+    await press('n')
+    await type(hostsField(), 'cetus-mgs')
+    expect(find('address-step').textContent).toContain('1\u202F000 is assumed: a guess until calibrated')
+    await type(find<HTMLInputElement>('cluster-rate'), '0')
+    expect(useClusterDraftStore().faults.maxRate).toBe('A whole number from 1 to 999999.')
+    await type(find<HTMLInputElement>('cluster-rate'), '')
+    await click(find('panel-continue'))
+    await vi.waitFor(() => expect(find<HTMLButtonElement>('panel-continue').disabled).toBe(false))
+    await click(find('panel-continue'))
+    await click(find('panel-connect'))
+    expect(verbs('save')).toMatchObject([{ cluster: { name: 'cetus', maxRate: null } }])
+    const rate = { perOst: 1000, isGuess: true, busiest: null }
+    const saved = card('cetus', { input: { ...(card('cetus').input as ClusterInput), maxRate: null } })
+    const apply = (busiest: number | null): void =>
+      useConnectionsStore().apply(connectionsFrame({ clusters: [{ ...saved, rate: { ...rate, busiest } }] }))
+    apply(null)
+    await flushPromises()
+    expect(find('ost-rate').textContent).toContain('1\u202F000 RPC/s is a guess until T is set or calibrated')
+    expect([has('rate-propose'), find<HTMLButtonElement>('rate-set').disabled]).toEqual([false, true])
+    apply(639.2)
+    await flushPromises()
+    expect(find('ost-rate').textContent).toContain('The busiest OST served 640 RPC/s')
+    await click(find('rate-propose'))
+    await click(find('rate-set'))
+    expect(verbs('setMaxRate')).toEqual([{ name: 'cetus', maxRate: 640 }])
   })
 
   it('shows errors, keeps all input through a refusal, and clears it only on Discard', async () => {
@@ -445,7 +475,7 @@ describe('hostile text of a cluster stays text', () => {
   })
 })
 
-it('checks every server of a cluster on t, and shows the one that needs somebody first', async () => {
+it('checks every server of a cluster on t, and shows the one that needs action first', async () => {
   await show({
     check: ({ host: name }) =>
       name === 'mds02'
@@ -462,4 +492,33 @@ it('checks every server of a cluster on t, and shows the one that needs somebody
   await vi.waitFor(() => expect(find('server-checks').textContent).toContain('15 of 15 checked, 14 ok'))
   expect(find('server-checks').textContent).toContain('failed at Auth')
   expect(find('checklist').textContent).toContain('no key was taken')
+})
+
+describe('the scenarios of the demo', () => {
+  const menu = async (): Promise<HTMLElement[]> => {
+    const trigger = find('card-scenario')
+    trigger.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
+    await vi.waitFor(() => find('play-scenario'))
+    return [...document.querySelectorAll<HTMLElement>('[data-testid="play-scenario"]')]
+  }
+
+  it('are chosen on its card, which marks the present one', async () => {
+    const scenario = 'Four OSTs, one heavy job'
+    await show({ frame: connectionsFrame({ clusters: [prod(), demo({ scenario })] }) })
+    expect(cardOf('altair').querySelector('[data-testid="card-scenario"]')).toBe(null)
+    const entries = await menu()
+    expect(entries.map((e) => e.textContent.trim())).toEqual([scenario, 'Night'])
+    expect(entries.map((e) => e.getAttribute('aria-checked') === 'true')).toEqual([true, false])
+    await click(entries[1]!)
+    expect(verbs('play')).toEqual([{ scenario: 'own/night' }])
+  })
+
+  it('that are refused say why on the card', async () => {
+    await show()
+    const data = { code: 'STAGED', what: 'The scenario was not started', why: 'changes are staged on demo' }
+    host.refuses.set('play', new ORPCError('REFUSED', { defined: true, data }))
+    const [entry] = await menu()
+    await click(entry!)
+    await vi.waitFor(() => expect(cardOf('demo').textContent).toContain('changes are staged on demo'))
+  })
 })

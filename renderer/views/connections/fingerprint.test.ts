@@ -45,7 +45,7 @@ it('stands in groups of four that give all of it', () => {
 describe('comparing', () => {
   it('counts equal characters from the first on, and is equal only at the end', () => {
     expect(compare(PRINT, '')).toMatchObject({ state: 'empty', equal: 0 })
-    expect(compare(PRINT, PRINT.slice(0, 7 + 28))).toMatchObject({ state: 'partial', words: '28 of 43 equal' })
+    expect(compare(PRINT, PRINT.slice(0, 7 + 28))).toMatchObject({ state: 'partial', summary: '28 of 43 equal' })
     for (const same of [
       PRINT,
       BODY,
@@ -70,9 +70,9 @@ describe('comparing', () => {
     fc.assert(
       fc.property(fc.nat(LENGTH - 1), character, fc.boolean(), (at, c, isCut) => {
         const changed = isCut ? BODY.slice(0, at) : BODY.slice(0, at) + c + BODY.slice(at + 1)
-        const told = compare(PRINT, changed)
-        expect(told.state === 'equal').toBe(changed === BODY)
-        expect(told.equal).toBeGreaterThanOrEqual(Math.min(at, changed.length))
+        const result = compare(PRINT, changed)
+        expect(result.state === 'equal').toBe(changed === BODY)
+        expect(result.equal).toBeGreaterThanOrEqual(Math.min(at, changed.length))
       }),
     )
     fc.assert(

@@ -29,7 +29,7 @@ export interface Comparison {
   readonly state: 'empty' | 'partial' | 'equal' | 'different' | 'not-one'
   /** Length of the common prefix. */
   readonly equal: number
-  readonly words: string
+  readonly summary: string
 }
 
 /** Returns the length of the common prefix of two texts. */
@@ -43,8 +43,8 @@ function common(a: string, b: string): number {
 function candidates(pasted: string): string[] {
   const named = [...pasted.matchAll(/SHA256:\s*([A-Za-z0-9+/ ]*)/g)].map((m) => (m[1] ?? '').replace(/ /g, ''))
   // Other text may follow, as in `SHA256:x root@host`: the first word counts if it is complete.
-  const whole = [...pasted.matchAll(/SHA256:\s*([A-Za-z0-9+/]{43})(?![A-Za-z0-9+/])/g)].map((m) => m[1] ?? '')
-  if (whole.length > 0) return whole
+  const complete = [...pasted.matchAll(/SHA256:\s*([A-Za-z0-9+/]{43})(?![A-Za-z0-9+/])/g)].map((m) => m[1] ?? '')
+  if (complete.length > 0) return complete
   return named.length > 0 ? named : [pasted.replace(/\s/g, '')]
 }
 
@@ -55,20 +55,20 @@ function candidates(pasted: string): string[] {
 export function compare(fingerprint: string, pasted: string): Comparison {
   const body = bodyOf(fingerprint)
   const text = pasted.trim()
-  if (body === null || text === '') return { state: 'empty', equal: 0, words: 'nothing pasted' }
+  if (body === null || text === '') return { state: 'empty', equal: 0, summary: 'nothing pasted' }
   if (/(?:MD5:)?(?:[0-9a-f]{2}:){7,}/i.test(text))
-    return { state: 'not-one', equal: 0, words: 'MD5 is not accepted: use the SHA256 fingerprint' }
+    return { state: 'not-one', equal: 0, summary: 'MD5 is not accepted: use the SHA256 fingerprint' }
   let best = { length: 0, equal: 0 }
   for (const candidate of candidates(text)) {
     const given = candidate.replace(/=$/, '')
     const equal = common(body, given)
     if (equal === LENGTH && given.length === LENGTH)
-      return { state: 'equal', equal, words: `${LENGTH} of ${LENGTH} equal` }
+      return { state: 'equal', equal, summary: `${LENGTH} of ${LENGTH} equal` }
     if (equal >= best.equal) best = { length: given.length, equal }
   }
-  const words = `${best.equal} of ${LENGTH} equal`
-  if (best.equal === best.length) return { state: 'partial', equal: best.equal, words }
-  return { state: 'different', equal: best.equal, words: `${words}, then a mismatch` }
+  const summary = `${best.equal} of ${LENGTH} equal`
+  if (best.equal === best.length) return { state: 'partial', equal: best.equal, summary }
+  return { state: 'different', equal: best.equal, summary: `${summary}, then a mismatch` }
 }
 
 export const ART = { columns: 17, rows: 9 } as const
@@ -104,7 +104,7 @@ function bytesOf(body: string): number[] {
  *
  * Source: Loss, Limmer, von Gernler: The drunken bishop, 2009.
  *
- * @returns null where the text is no fingerprint.
+ * @returns null if the text is not a fingerprint.
  */
 export function artOf(fingerprint: string): Art | null {
   const body = bodyOf(fingerprint)

@@ -8,25 +8,25 @@ export interface RefusalMessage {
 }
 
 export function refusalMessage({ verdict, host }: Pick<ShownKey, 'verdict' | 'host'>): RefusalMessage {
-  const ask = `Ask the administrator of ${host}, over another channel than this network.`
+  const advice = `Ask the administrator of ${host}, through a channel other than this network.`
   switch (verdict) {
     case 'changed':
       return {
         what: 'The key has changed.',
         why: 'The server had another key before. Either it was reinstalled, or the connection is being intercepted. No login was attempted.',
-        next: `${ask} If the new key is right, remove the old entry manually from its file, then test again.`,
+        next: `${advice} If the new key is right, remove the old entry from its file, then test again.`,
       }
     case 'revoked':
       return {
         what: 'The key is revoked.',
         why: 'A line of known_hosts marks it @revoked: it must not be trusted. No login was attempted.',
-        next: `${ask} The server needs a new host key.`,
+        next: `${advice} The server needs a new host key.`,
       }
     case 'weak':
       return {
         what: 'The key is too weak.',
         why: 'Keys of its type or length can be forged. No login was attempted.',
-        next: `${ask} ssh-keygen -A makes an ED25519 key for sshd; that one can be trusted.`,
+        next: `${advice} ssh-keygen -A makes an ED25519 key for sshd; that one can be trusted.`,
       }
     case 'unreadable':
       return {
@@ -39,8 +39,8 @@ export function refusalMessage({ verdict, host }: Pick<ShownKey, 'verdict' | 'ho
     case 'other-type':
       return {
         what: 'The key cannot be trusted here.',
-        why: 'The host does not allow it to be trusted. No login was attempted.',
-        next: ask,
+        why: 'The Sluice host does not allow it to be trusted. No login was attempted.',
+        next: advice,
       }
   }
 }

@@ -27,7 +27,7 @@ const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { nume
 export const hostNames = (hosts: readonly string[]): string =>
   shortHosts([...hosts].sort(byName), (run) => `${run.hosts[0]} to ${run.hosts.at(-1)}`)
 
-const roleWords: Readonly<Record<ServerRole, string>> = {
+const roleNames: Readonly<Record<ServerRole, string>> = {
   mgs: 'MGS',
   mds: 'MDS',
   oss: 'OSS',
@@ -38,7 +38,7 @@ const roleOrder: readonly ServerRole[] = ['mgs', 'mds', 'oss', 'scheduler', 'con
 export const rolesOf = (roles: readonly ServerRole[]): string =>
   roleOrder
     .filter((role) => roles.includes(role))
-    .map((role) => roleWords[role])
+    .map((role) => roleNames[role])
     .join(', ')
 
 const weight: Readonly<Record<Level, number>> = { ok: 0, idle: 1, unknown: 2, watch: 3, bad: 4 }
@@ -59,13 +59,13 @@ function whatOf(servers: readonly ServerCard[], roles: string): string {
   })
   // The names of a run already show OSS or MDS; its targets are the useful part.
   if (counts.length > 0 && servers.length > 1) return counts.join(', ')
-  return [roles || 'role not found yet', ...counts].join(', ')
+  return [roles || 'role not detected yet', ...counts].join(', ')
 }
 
 /** True while connected and answering the probes. */
 export const isAnswering = ({ state, level }: ServerCard): boolean => state === 'connected' && level !== 'bad'
 
-const stateWords: Readonly<Record<ServerCard['state'], string>> = {
+const stateNames: Readonly<Record<ServerCard['state'], string>> = {
   idle: 'idle',
   connecting: 'connecting',
   connected: 'connected',
@@ -76,7 +76,7 @@ function stateOf(servers: readonly ServerCard[]): string {
   const [only] = servers
   if (servers.length === 1 && only) {
     if (isAnswering(only)) return roundTrip(only.roundTripMs) || 'connected'
-    return only.state === 'connected' ? 'not read' : stateWords[only.state]
+    return only.state === 'connected' ? 'no data' : stateNames[only.state]
   }
   if (servers.every((s) => s.state === 'idle')) return 'idle'
   const answering = servers.filter(isAnswering).length
@@ -109,7 +109,7 @@ export function treeOf(servers: readonly ServerCard[]): ServerGroup[] {
         level,
         depth: 0,
         servers: [],
-        state: isUsed ? `${plural(those.length, 'server')} behind` : stateOf(those.slice(0, 1)),
+        state: isUsed ? `used by ${plural(those.length, 'server')}` : stateOf(those.slice(0, 1)),
       }
     }),
     ...byRole.map(({ roles, those, kind }): ServerGroup => ({

@@ -14,7 +14,7 @@ const textsOf = (b: Block): readonly (readonly Inline[])[] => {
 
 it('has a page for every view, each with a text', () => {
   for (const view of visitedViews) expect(pageById(view.id)?.view, view.id).toBe(view.id)
-  for (const page of pages) expect(page.words.length, page.id).toBeGreaterThan(80)
+  for (const page of pages) expect(page.text.length, page.id).toBeGreaterThan(80)
   expect(new Set(pages.map((p) => p.id)).size).toBe(pages.length)
 })
 
@@ -54,7 +54,7 @@ it('makes no markup of what is written: tags stay text', () => {
   expect(inlineOf('obdfilter.*.job_stats, a*b*c')).toEqual([{ kind: 'text', text: 'obdfilter.*.job_stats, a*b*c' }])
 })
 
-it('reads tables with bars in code, lists that go on, and fences', () => {
+it('reads tables with bars in code, lists that continue, and fences', () => {
   const [table, list, code] = blocksOf(
     '| a | b |\n|---|---|\n| `x\\|y` | 2 |\n\n1. one\n   more\n2. two\n\n```sh\n# no heading\n```',
   )

@@ -3,7 +3,9 @@
  */
 import connect from '../../../docs/connect.md?raw'
 import enforce from '../../../docs/enforce-safely.md?raw'
+import enforcementModel from '../../../docs/enforcement-model.md?raw'
 import firstTen from '../../../docs/first-ten-minutes.md?raw'
+import glossary from '../../../docs/glossary.md?raw'
 import history from '../../../docs/history.md?raw'
 import incidents from '../../../docs/incidents.md?raw'
 import notKnown from '../../../docs/not-known.md?raw'
@@ -13,7 +15,7 @@ import licence from '../../../LICENSE?raw'
 import { version } from '../../../package.json'
 import type { CommandScope } from '../../commands/command.ts'
 import { visitedViews } from '../../commands/views.ts'
-import { blocksOf, wordsOf, type Block } from '../../help/markdown/blocks.ts'
+import { blocksOf, textOf, type Block } from '../../help/markdown/blocks.ts'
 
 const viewTexts = import.meta.glob<string>('../../../docs/views/*.md', {
   query: '?raw',
@@ -29,7 +31,7 @@ export interface HelpPage {
   readonly group: HelpGroup
   readonly blocks: readonly Block[]
   /** Full text, for the search. */
-  readonly words: string
+  readonly text: string
   /** File in docs/, by which other pages link to it; empty for generated pages. */
   readonly file: string
   /** View of the page; its key bindings and metrics follow the text. */
@@ -42,21 +44,21 @@ export interface HelpPage {
 function page(id: string, group: HelpGroup, file: string, text: string, more: Partial<HelpPage> = {}): HelpPage {
   const [head, ...blocks] = blocksOf(text)
   const title = head?.kind === 'heading' ? head.text.map((t) => t.text).join('') : id
-  return { id, title, group, file, blocks, words: wordsOf(blocks), ...more }
+  return { id, title, group, file, blocks, text: textOf(blocks), ...more }
 }
 
 const textOfView = (view: string): string => viewTexts[`../../../docs/views/${view}.md`] ?? ''
 
-const KEYBOARD = `# Keyboard
+const KEYBOARD = `# Keyboard shortcuts
 
 Single keys act while no text field has the focus and no dialog or menu is open. \`F1\` steps through the numbers and explains each;
 \`Esc\` ends that. Keys can be changed in Settings.
 `
-const ABOUT = `# About and licences
+const ABOUT = `# About and licenses
 
 Sluice ${version}, an operator console for I/O quality of service on parallel file systems.
 
-It sends no data to third parties: no telemetry, no update checks, no external fonts or images. A packaged Sluice includes the licences of its
+It sends no data to third parties: no telemetry, no update checks, no external fonts or images. A packaged Sluice includes the licenses of its
 dependencies in \`THIRD-PARTY-LICENSES.txt\`.
 
 \`\`\`
@@ -69,11 +71,13 @@ export const pages: readonly HelpPage[] = [
   page('connect', 'Operating', 'connect.md', connect),
   page('sudoers', 'Operating', 'sudoers.md', sudoers),
   page('enforce-safely', 'Operating', 'enforce-safely.md', enforce),
+  page('enforcement-model', 'Operating', 'enforcement-model.md', enforcementModel),
   page('sandbox-measured', 'Operating', 'sandbox.md', sandbox),
   page('history-kept', 'Operating', 'history.md', history),
   page('incident-bundles', 'Operating', 'incidents.md', incidents),
   page('not-known', 'Operating', 'not-known.md', notKnown),
   ...visitedViews.map(({ id }) => page(id, 'Views', `views/${id}.md`, textOfView(id), { view: id })),
+  page('glossary', 'Reference', 'glossary.md', glossary),
   page('keyboard', 'Reference', '', KEYBOARD, { hasAllKeys: true }),
   page('about', 'Reference', '', ABOUT),
 ]

@@ -7,9 +7,9 @@ export const csvWhats: readonly { readonly value: CsvQuery['what']; readonly lab
     { value: 'jobs', label: 'Jobs', note: 'one row per job and sample' },
     { value: 'targets', label: 'Targets', note: 'one row per target and sample' },
     { value: 'events', label: 'Events', note: 'rules, decisions, notes' },
-    { value: 'rules', label: 'Rules', note: 'with their times' },
-    { value: 'disk', label: 'Disk I/O', note: 'bins of brw_stats' },
-    { value: 'timeouts', label: 'Timeouts', note: 'service estimates' },
+    { value: 'rules', label: 'Rules', note: 'with start and stop times' },
+    { value: 'disk', label: 'Disk I/O', note: 'brw_stats histograms' },
+    { value: 'timeouts', label: 'Timeouts', note: 'adaptive timeout estimates' },
   ]
 
 /** Formats an instant without colons, which not every file system allows. */

@@ -119,7 +119,7 @@ describe('the store', () => {
     useConnectionStore().lost(null)
     await find('quota').setValue('8')
     expect(find('quota-set').attributes('disabled')).toBeDefined()
-    expect(find('quota-set').attributes('title')).toContain('No connection to the host')
+    expect(find('quota-set').attributes('title')).toContain('No connection to the Sluice host')
     // Enter in the field does not reach the host either, and shows so.
     await page.wrapper.find('form.quota').trigger('submit')
     await flushPromises()
@@ -219,14 +219,14 @@ describe('CSV', () => {
     expect(files[0]?.size).toBe(100 * text.length)
   })
 
-  it('is cancelled at the host, without a partial file', async () => {
+  it('is canceled at the host, without a partial file', async () => {
     await open(compared())
     page.host.holdsCsv = true
     const files = await start()
     await vi.waitFor(() => expect(out('export-progress').textContent).toContain('0 rows'))
     await vi.waitFor(() => expect(page.host.goOn).not.toBeNull())
     out('export-cancel').click()
-    await vi.waitFor(() => expect(out('export-end').textContent).toContain('Cancelled, no file'))
+    await vi.waitFor(() => expect(out('export-end').textContent).toContain('Canceled, no file'))
     expect(page.host.cancelled).toBe(1)
     expect(files).toEqual([])
   })
@@ -235,7 +235,7 @@ describe('CSV', () => {
     await open(compared())
     page.host.csv = [{ text: 'at\n', rows: 0, isLast: false }]
     const files = await start()
-    await vi.waitFor(() => expect(out('export-dialog').textContent).toContain('the host ended the export early'))
+    await vi.waitFor(() => expect(out('export-dialog').textContent).toContain('the Sluice host ended the export early'))
     expect(files).toEqual([])
     page.host.refuse = { code: 'NOTHING_KEPT', what: 'The CSV was not written', why: 'nothing is kept of these hours' }
     out('export').click()

@@ -17,31 +17,59 @@ import {
   NOW_MS,
   spanOf,
   TODAY,
+  MARKS,
 } from '#tests/kits/renderer/views/history-host.ts'
 import { historyPage, xOf } from '#tests/kits/renderer/views/history-page.ts'
+import { wordsOf } from '#tests/kits/renderer/picture-parts.ts'
+import { dayPicture } from '../../charts/day-chart.ts'
+import DayChart from '../../charts/DayChart.vue'
+import { overlayPicture } from '../../charts/overlay-chart.ts'
+import OverlayChart from '../../charts/OverlayChart.vue'
+import { palette } from '../../theme/palette.ts'
+import { runs } from '../../widgets/canvas.ts'
 
 // Generous, for loaded machines.
 vi.setConfig({ testTimeout: 20_000 })
-const { page, open, openWhole, find, all, press, asked, called, drag } = historyPage()
+const { page, open, openWhole, find, all, press, lastQuery, called, drag } = historyPage()
 const key = (name: string, more: object = {}) => find('spans').trigger('keydown', { key: name, ...more })
 
 describe('the day', () => {
   it('draws gaps with their reason, the watch level and every event, and never a zero for a gap', async () => {
     await open()
     expect(find('day-name').text()).toBe('Thu 19 Nov')
-    expect(all('day-gap')).toHaveLength(1)
-    expect(find('watch-level').text()).toBe('watch 150 ms')
+    const size = { width: 838, height: 180 }
+    const picture = dayPicture(page.wrapper.findComponent(DayChart).props(), palette.value, size)
+    expect(find('day-chart').attributes('data-gaps')).toBe('1')
+    expect(picture.ranges?.filter(({ fill }) => fill === 'gap')).toHaveLength(1)
+    expect(picture.levels?.map(({ value }) => value)).toEqual([150])
+    expect(wordsOf(picture, size)).toContain('warning 150 ms')
     // Two of the eight are too close for separate shapes.
     expect(all('event-mark')).toHaveLength(7)
     const label = find('day-chart').attributes('aria-label')
     expect(label).toContain('mean service time on Thu 19 Nov: from 45 ms to 283 ms')
     expect(label).toContain('1 gap, 8 events')
     // Two line segments, interrupted by the gap.
-    expect(find('day-chart').find('path.line').attributes('d')?.match(/M/g)).toHaveLength(2)
+    expect(runs(picture.layers?.[0]?.values ?? [])).toHaveLength(2)
     await find('spans').trigger('pointermove', { clientX: xOf(at(14)) })
     expect(find('day-reading').text()).toBe('14:00 console not running')
     await find('spans').trigger('pointermove', { clientX: xOf(at(3)) })
     expect(find('day-reading').text()).toMatch(/^03:00 \d+ ms$/)
+  })
+
+  it('filters events by kind, in the chart and in its table', async () => {
+    await open()
+    useHistoryStore().eventGroup = 'operator'
+    await flushPromises()
+    // Two of the five are too close for separate shapes.
+    expect(all('event-mark')).toHaveLength(4)
+    expect(find('day-chart').attributes('aria-label')).toContain('1 gap, 5 events')
+    useHistoryStore().isTable = true
+    await flushPromises()
+    const rows = (): number => Number(find('day-table').attributes('aria-rowcount'))
+    const ofOperators = rows()
+    useHistoryStore().eventGroup = 'all'
+    await flushPromises()
+    expect(rows() - ofOperators).toBe(MARKS.length - 5)
   })
 
   it('makes A by the first drag and B by the second, snapped to five minutes, and asks the host for both', async () => {
@@ -51,7 +79,7 @@ describe('the day', () => {
     expect(find('chip-b').attributes('aria-pressed')).toBe('true')
     // B begins a little after A: at its edge, the drag would take A's edge.
     await drag(B.fromMs + 9 * 60_000, B.toMs + 10 * 60_000)
-    await vi.waitFor(() => expect(asked()).toMatchObject({ a: A, b: spanOf(at(3), at(3, 20)) }))
+    await vi.waitFor(() => expect(lastQuery()).toMatchObject({ a: A, b: spanOf(at(3), at(3, 20)) }))
     expect(find('chip-a').text()).toBe('A02:30\u201302:50')
     await find('chip-a').trigger('click')
     await drag(at(8), at(9))
@@ -115,23 +143,23 @@ describe('the day', () => {
   it('pages through the days that are kept, follows the newest, and asks for a finer line when zoomed', async () => {
     await open()
     expect(find('day-after').attributes('disabled')).toBeDefined()
-    expect(asked()).toMatchObject({ dayMs: null, zoom: null })
+    expect(lastQuery()).toMatchObject({ dayMs: null, zoom: null })
     await find('day-before').trigger('click')
-    await vi.waitFor(() => expect(asked()).toMatchObject({ dayMs: TODAY - DAY }))
+    await vi.waitFor(() => expect(lastQuery()).toMatchObject({ dayMs: TODAY - DAY }))
     useHistoryStore().showDay(null)
     press('w')
-    await vi.waitFor(() => expect(asked()).toMatchObject({ dayMs: null, zoom: spanOf(at(6), at(18)) }))
+    await vi.waitFor(() => expect(lastQuery()).toMatchObject({ dayMs: null, zoom: spanOf(at(6), at(18)) }))
     press('d')
-    await vi.waitFor(() => expect(asked()).toMatchObject({ zoom: spanOf(at(12), at(24)) }))
+    await vi.waitFor(() => expect(lastQuery()).toMatchObject({ zoom: spanOf(at(12), at(24)) }))
     await find('zoom-day').trigger('click')
-    await vi.waitFor(() => expect(asked()).toMatchObject({ zoom: null }))
+    await vi.waitFor(() => expect(lastQuery()).toMatchObject({ zoom: null }))
     expect(find('zoom-out').attributes('disabled')).toBeDefined()
   })
 
   it('shows a young store as large as it is', async () => {
     const day = { ...historyFrame().day, gaps: [] }
     await open(historyFrame({ kept: { fromMs: at(14, 30), toMs: NOW_MS }, day }))
-    await vi.waitFor(() => expect(asked()).toMatchObject({ zoom: spanOf(at(14, 30), at(14, 32)) }))
+    await vi.waitFor(() => expect(lastQuery()).toMatchObject({ zoom: spanOf(at(14, 30), at(14, 32)) }))
   })
 
   it('shows the day as a table by v, gaps and events in their places', async () => {
@@ -166,6 +194,10 @@ describe('the day', () => {
     expect(called('goTo')).toHaveLength(1)
     await table.trigger('keydown', { key: 'Enter' })
     await vi.waitFor(() => expect(called('goTo')).toHaveLength(2))
+    await all('day-row')[2]?.trigger('click', { ctrlKey: true })
+    await all('day-row')[0]?.trigger('click')
+    await vi.waitFor(() => expect(called('goTo')).toHaveLength(3))
+    expect(called('goTo').at(-1)).toEqual({ atMs: Number(all('day-row')[0]?.attributes('data-at')) })
   })
 
   it('leaves v to another chart that has the focus', async () => {
@@ -199,9 +231,9 @@ describe('the day', () => {
 describe('seven days', () => {
   it('hatches only what is missing between samples, and nothing before or after', async () => {
     await openWhole(historyFrame())
-    expect(all('week-gap')).toHaveLength(5)
+    expect(find('week').attributes('data-gaps')).toBe('5')
     const cells = historyFrame().week.reduce((n, { values }) => n + values.filter((v) => v !== null).length, 0)
-    expect(all('week-cell')).toHaveLength(cells)
+    expect(find('week').attributes('data-cells')).toBe(String(cells))
   })
 
   it('shows day, time and value of a cell by key, and makes it B against the quarter hour before', async () => {
@@ -215,7 +247,7 @@ describe('seven days', () => {
     await week.trigger('keydown', { key: 'Enter' })
     const fromMs = TODAY - DAY + 14 * HOUR + HOUR / 4
     const expected = { dayMs: TODAY - DAY, a: spanOf(fromMs - HOUR / 4, fromMs), b: spanOf(fromMs, fromMs + HOUR / 4) }
-    await vi.waitFor(() => expect(asked()).toMatchObject(expected))
+    await vi.waitFor(() => expect(lastQuery()).toMatchObject(expected))
     // A gap can be focused, not selected.
     for (const name of ['Home', 'ArrowUp', 'ArrowUp']) await week.trigger('keydown', { key: name })
     for (let i = 0; i < 10; i++) await week.trigger('keydown', { key: 'ArrowRight' })
@@ -238,7 +270,7 @@ describe('A against B', () => {
     expect(rows[0]?.text()).toContain('4601.hdfwrite.u1102')
     expect(rows[0]?.text()).toContain('+43.3')
     expect(rows[1]?.text()).toContain('\u221215.2')
-    expect(find('rest').text()).toBe('41 other jobs3.12.9\u22120.2')
+    expect(find('rest').element.closest('[role=row]')?.textContent).toBe('41 other jobs3.12.9\u22120.2')
     await rows[1]?.trigger('click')
     expect(useSelectionStore().jobId).toBe('4599.cfd_solve.u884')
     press('j')
@@ -248,8 +280,20 @@ describe('A against B', () => {
     expect(useSelectionStore().inspectorOpen).toBe(true)
   })
 
+  it('shows the order and the explanations of its columns, and the rest only if there is one', async () => {
+    await open(compared())
+    const heads = find('movers').findAll('[role=columnheader]')
+    expect(heads.map((head) => [head.attributes('data-explain'), head.attributes('aria-sort')])).toEqual([
+      [undefined, undefined],
+      ['history.a', undefined],
+      ['history.b', undefined],
+      ['history.change', 'descending'],
+    ])
+    await resendFrame(page.host, compared({ movers: { ...compared().movers, rest: { names: 0, a: 0, b: 0 } } }))
+    expect([find('rest').exists(), find('movers').find('.foot').exists()]).toEqual([false, false])
+  })
+
   it('moves by arrows in its table, with any grouping', async () => {
-    vi.spyOn(Element.prototype, 'scrollIntoView').mockReturnValue()
     await open(compared())
     const named = (): string | undefined =>
       document.getElementById(find('movers').attributes('aria-activedescendant') ?? '')?.dataset['name']
@@ -273,7 +317,7 @@ describe('A against B', () => {
   it('groups by user, account and executable at the host', async () => {
     await open(compared())
     await find('by-account').trigger('click')
-    await vi.waitFor(() => expect(asked()).toMatchObject({ by: 'account' }))
+    await vi.waitFor(() => expect(lastQuery()).toMatchObject({ by: 'account' }))
     const movers = { ...compared().movers, by: 'account' as const, name: ['climate', 'aero'], a: [1, 2], b: [5, 1] }
     await resendFrame(page.host, compared({ movers }))
     await all('mover')[0]?.trigger('click')
@@ -286,9 +330,11 @@ describe('A against B', () => {
     await open(compared())
     const chart = find('overlay-chart')
     expect(chart.attributes('aria-label')).toContain('mean 74 in A')
-    expect(chart.text()).toContain('cap_4601 started by dev, \u2026')
-    expect(chart.find('path.a').attributes('d')).not.toBe('')
-    expect(chart.text()).toContain('20 min')
+    const picture = overlayPicture(page.wrapper.findComponent(OverlayChart).props(), palette.value)
+    expect(wordsOf(picture)).toContain('cap_4601 started by dev, \u2026')
+    expect(picture.layers?.find(({ name }) => name === 'A')?.values.some((v) => v !== null)).toBe(true)
+    const ticks = picture.ticks?.({ min: picture.from, max: picture.to }, 544)
+    expect(ticks?.map(({ text }) => text)).toContain('20 min')
   })
 
   it('compares nothing with a span without data', async () => {
@@ -322,6 +368,6 @@ describe('without history', () => {
     view.compare(A, B)
     view.showDay(TODAY - DAY)
     view.reset()
-    await vi.waitFor(() => expect(asked()).toMatchObject({ dayMs: null, a: null, b: null }))
+    await vi.waitFor(() => expect(lastQuery()).toMatchObject({ dayMs: null, a: null, b: null }))
   })
 })

@@ -4,8 +4,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './span-format.ts'
 
 export type Tier = HistoryFrame['store']['tiers'][number]
 
-export const tierWords: Readonly<Record<TierId, { readonly name: string; readonly what: string }>> = {
-  raw: { name: 'raw', what: 'samples as taken' },
+export const tierLabels: Readonly<Record<TierId, { readonly name: string; readonly what: string }>> = {
+  raw: { name: 'raw', what: 'raw samples' },
   '1s': { name: '1 s', what: 'means of 1 s' },
   '10s': { name: '10 s', what: 'means of 10 s' },
   '1min': { name: '1 min', what: 'means of 1 min' },
@@ -39,7 +39,7 @@ export function coarserTier(tiers: readonly Tier[], id: TierId, gone: Span): Tie
 }
 
 /** Longer deletions need a confirmation. */
-export const ASK_BEYOND_MS = HOUR_MS
+export const CONFIRM_BEYOND_MS = HOUR_MS
 
 /**
  * Parses `4`, `4.5 GiB`, `800 MiB`, `4 GB` into bytes; undefined if invalid. The default unit is GiB, also for a bare

@@ -25,7 +25,7 @@ export interface Scale {
   readonly divisor: number
   /** Formats a value without its unit, with it, and as a tick label. */
   readonly number: (value: number | null) => string
-  readonly words: (value: number) => string
+  readonly format: (value: number) => string
   readonly tick: (value: number) => string
 }
 
@@ -45,7 +45,7 @@ export function scaleOf(id: ClusterMeasure, largest: number): Scale {
     unit,
     divisor,
     number,
-    words: (value) => `${number(value)} ${unit}`,
+    format: (value) => `${number(value)} ${unit}`,
     tick: (value) => formatTick(Number((value / divisor).toPrecision(12))),
   }
 }

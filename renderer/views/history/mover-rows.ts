@@ -26,7 +26,7 @@ export function moverRows(movers: Movers): { unit: string; rows: MoverRow[]; res
   const changes = movers.name.map((_, i) => (movers.b[i] ?? 0) - (movers.a[i] ?? 0))
   const largest = Math.max(1e-9, ...changes.map(Math.abs))
   const text = (value: number): string => formatNumber(value / divisor, decimals)
-  const face = (a: number, b: number) => ({
+  const values = (a: number, b: number) => ({
     a: text(a),
     b: text(b),
     change: formatSigned((b - a) / divisor, decimals),
@@ -40,12 +40,12 @@ export function moverRows(movers: Movers): { unit: string; rows: MoverRow[]; res
       .filter(Boolean)
       .map((s) => plainText(s ?? ''))
       .join(' \u00B7 '),
-    ...face(movers.a[i] ?? 0, movers.b[i] ?? 0),
+    ...values(movers.a[i] ?? 0, movers.b[i] ?? 0),
   }))
   const { names, a, b } = movers.rest
   const rest =
     names > 0
-      ? { id: '', name: `${plural(names, `other ${nounOf(movers.by)}`)}`, who: '', colour: 0, ...face(a, b) }
+      ? { id: '', name: `${plural(names, `other ${nounOf(movers.by)}`)}`, who: '', colour: 0, ...values(a, b) }
       : null
   return { unit, rows, rest }
 }

@@ -13,10 +13,10 @@ export const dayOf = (atMs: number): number => Math.floor(atMs / DAY_MS) * DAY_M
 export const shortDay = (atMs: number): string => formatDate(atMs).split(' ').slice(0, 2).join(' ')
 
 /** Formats a span as `02:30–02:50`; with its day if it is not `dayMs`, with seconds if they are not 0. */
-export function spanWords(span: Span, dayMs: number): string {
+export function rangeText(span: Span, dayMs: number): string {
   const hasSeconds = span.fromMs % MINUTE_MS !== 0 || span.toMs % MINUTE_MS !== 0
-  const isWhole = clockShift(span.toMs) === 0 && span.toMs === dayOf(span.fromMs) + DAY_MS && !hasSeconds
-  const end = isWhole ? '24:00' : formatClock(span.toMs, hasSeconds)
+  const isFullDay = clockShift(span.toMs) === 0 && span.toMs === dayOf(span.fromMs) + DAY_MS && !hasSeconds
+  const end = isFullDay ? '24:00' : formatClock(span.toMs, hasSeconds)
   const day = formatDate(span.fromMs)
   const lastDay = formatDate(span.toMs - 1)
   const clock = `${formatClock(span.fromMs, hasSeconds)}\u2013${lastDay === day ? '' : `${shortDay(span.toMs - 1)} `}${end}`
@@ -24,7 +24,7 @@ export function spanWords(span: Span, dayMs: number): string {
 }
 
 /** Formats a retention: `1 h`, `30 d`, `2 years`. */
-export function lengthWords(ms: number): string {
+export function lengthText(ms: number): string {
   if (ms < 2 * DAY_MS && ms % DAY_MS !== 0) return formatSpan(ms)
   const days = ms / DAY_MS
   if (days >= 730 && days % 365 === 0) return `${days / 365} years`
@@ -32,16 +32,18 @@ export function lengthWords(ms: number): string {
   return hours === 0 || days >= 10 ? `${Math.round(days)} d` : `${Math.floor(days)} d ${hours} h`
 }
 
-const FROM_MS = 10_000
-const PARTS = [1, 2, 5, 15, 30, 60, 120, 240, 480].map((minutes) => minutes * MINUTE_MS)
+/** Multiple to which the start of a zoom is rounded down, ms. */
+const START_STEP_MS = 10_000
+/** Lengths of a zoom, ms. */
+const LENGTHS_MS = [1, 2, 5, 15, 30, 60, 120, 240, 480].map((minutes) => minutes * MINUTE_MS)
 
 /** Default zoom: the whole day, or a round length around its data if that is short, so that its ends seldom move. */
-export function fitOf(day: Span, kept: Span | null): Span {
+export function defaultZoom(day: Span, kept: Span | null): Span {
   if (kept === null) return day
-  const fromMs = Math.max(day.fromMs, Math.floor(kept.fromMs / FROM_MS) * FROM_MS)
+  const fromMs = Math.max(day.fromMs, Math.floor(kept.fromMs / START_STEP_MS) * START_STEP_MS)
   const toMs = Math.min(day.toMs, kept.toMs)
   if (toMs <= fromMs) return day
-  const length = PARTS.find((part) => part >= toMs - fromMs)
+  const length = LENGTHS_MS.find((ms) => ms >= toMs - fromMs)
   if (length === undefined) return day
   const from = Math.min(fromMs, day.toMs - length)
   return { fromMs: from, toMs: from + length }

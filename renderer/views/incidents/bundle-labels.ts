@@ -2,7 +2,7 @@
 import type { BundleRow, ExportPreview, MemberGroup } from '#core/api/incidents.ts'
 import { formatClock, formatDate, formatSpan } from '../../format/units.ts'
 
-export const groupWords: Readonly<Record<MemberGroup, string>> = {
+export const groupLabels: Readonly<Record<MemberGroup, string>> = {
   notebook: 'Notebook',
   history: 'Samples',
   csv: 'CSV',
@@ -11,7 +11,7 @@ export const groupWords: Readonly<Record<MemberGroup, string>> = {
   readings: 'Raw readings',
   charts: 'Charts',
 }
-export const howWords: Readonly<Record<ExportPreview['fields'][number]['how'], string>> = {
+export const treatmentLabels: Readonly<Record<ExportPreview['fields'][number]['how'], string>> = {
   kept: 'unchanged',
   pseudonym: 'pseudonym',
   'names replaced': 'names replaced',
@@ -41,12 +41,12 @@ export const bundleRangeText = ({ fromMs, toMs }: Pick<BundleRow, 'fromMs' | 'to
   `${formatDate(fromMs).slice(4)} ${formatClock(fromMs, false)}, ${formatSpan(toMs - fromMs)}`
 /** Short form without date, rounded to the minute. */
 export const rangeShort = ({ fromMs, toMs }: Pick<BundleRow, 'fromMs' | 'toMs'>): string => {
-  const lasted = toMs - fromMs
-  return `${formatClock(fromMs, false)}, ${formatSpan(lasted < 60_000 ? lasted : Math.round(lasted / 60_000) * 60_000)}`
+  const durationMs = toMs - fromMs
+  return `${formatClock(fromMs, false)}, ${formatSpan(durationMs < 60_000 ? durationMs : Math.round(durationMs / 60_000) * 60_000)}`
 }
 
 /** Kind of names as a heading. */
-export const kindWords = (kind: string): string => kind.charAt(0).toUpperCase() + kind.slice(1)
+export const kindLabel = (kind: string): string => kind.charAt(0).toUpperCase() + kind.slice(1)
 
 /** `9c417be0\u202622d7a1f5`: both ends of the hash, for comparison by eye. */
 export const shortHash = (hash: string): string =>

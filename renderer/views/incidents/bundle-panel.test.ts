@@ -38,7 +38,7 @@ async function open(of: Incident | null = incident(), frame: IncidentsFrame = in
   wrapper = mount(BundlePanel, { attachTo: document.body, props: { incident: of } })
   await settled()
 }
-const asked = (): ExportInput[] =>
+const inputs = (): ExportInput[] =>
   host.calls.filter(({ verb }) => verb === 'preview').map((c) => c.input as ExportInput)
 const called = (verb: string) => host.calls.filter((c) => c.verb === verb).map((c) => c.input)
 /** Waits until pending requests are answered. */
@@ -66,9 +66,9 @@ function take(): (() => void) | null {
 describe('contents of the bundle', () => {
   it('are requested for the incident, with pseudonyms, and sized for both levels of detail', async () => {
     await open()
-    await vi.waitFor(() => expect(asked()).toHaveLength(2))
+    await vi.waitFor(() => expect(inputs()).toHaveLength(2))
     const expected = { incident: 'INC-0042', span: { fromMs: FROM, toMs: TO }, redact: true, leaveOut: [], name: null }
-    expect(asked()).toEqual([
+    expect(inputs()).toEqual([
       { ...expected, detail: 'fit' },
       { ...expected, detail: 'all' },
     ])
@@ -82,27 +82,27 @@ describe('contents of the bundle', () => {
     await open()
     expect(find('pairs').text()).toBe('tkovac\u2192 user-074690.python\u2192 job-3f.app-2oss02.altair\u2192 oss-b')
     await find('redact').trigger('click')
-    await vi.waitFor(() => expect(asked().at(-1)?.redact).toBe(false))
+    await vi.waitFor(() => expect(inputs().at(-1)?.redact).toBe(false))
     expect(find('pairs').exists()).toBe(false)
     expect(wrapper.text()).toContain('Not redacted: user and host names are included.')
     expect(exportButton().text()).toContain('Export with names')
     // The choice applies to this incident; another one starts with pseudonyms.
     await wrapper.setProps({ incident: incident({ id: 'INC-0043' }) })
-    await vi.waitFor(() => expect(asked().at(-1)).toMatchObject({ incident: 'INC-0043', redact: true }))
+    await vi.waitFor(() => expect(inputs().at(-1)).toMatchObject({ incident: 'INC-0043', redact: true }))
     expect(exportButton().text()).toContain('Export .zip')
   })
 
   it('are of the current window without a notebook', async () => {
     await open(null)
     const toMs = Math.floor(NOW / 1000) * 1000 + 1000
-    expect(asked()[0]).toMatchObject({ incident: null, span: { fromMs: toMs - 300_000, toMs } })
+    expect(inputs()[0]).toMatchObject({ incident: null, span: { fromMs: toMs - 300_000, toMs } })
     expect(find('bundle-of-window').exists()).toBe(true)
     expect(find('findings').exists()).toBe(false)
   })
 
   it('cancel an outdated request and show the answer of the newest', async () => {
     await open()
-    await vi.waitFor(() => expect(asked()).toHaveLength(2))
+    await vi.waitFor(() => expect(inputs()).toHaveLength(2))
     host.holds = true
     host.previews = (input) => preview({ bytes: input.redact ? 1024 : 2048 })
     await find('redact').trigger('click')
@@ -141,10 +141,10 @@ describe('contents of the bundle', () => {
     const audit = find('content-audit')
     expect(audit.attributes()).toMatchObject({ role: 'checkbox', 'aria-checked': 'true' })
     await audit.trigger('click')
-    await vi.waitFor(() => expect(asked().at(-1)?.leaveOut).toEqual(['audit']))
-    expect(find('content-audit').text()).toContain('left out')
+    await vi.waitFor(() => expect(inputs().at(-1)?.leaveOut).toEqual(['audit']))
+    expect(find('content-audit').text()).toContain('excluded')
     await find('content-audit').trigger('click')
-    await vi.waitFor(() => expect(asked().at(-1)?.leaveOut).toEqual([]))
+    await vi.waitFor(() => expect(inputs().at(-1)?.leaveOut).toEqual([]))
     expect(wrapper.findAll('[role="checkbox"]')).toHaveLength(3)
   })
 
@@ -214,7 +214,7 @@ describe('the range', () => {
     await open()
     expect([input('from').value, input('to').value]).toEqual(['14:27:00', '14:37:00'])
     await type('to', '14:30:30')
-    await vi.waitFor(() => expect(asked().at(-1)?.span).toEqual({ fromMs: FROM, toMs: FROM + 210_000 }))
+    await vi.waitFor(() => expect(inputs().at(-1)?.span).toEqual({ fromMs: FROM, toMs: FROM + 210_000 }))
     await find('range-keep').trigger('click')
     await flushPromises()
     expect(called('change')).toEqual([{ id: 'INC-0042', span: { fromMs: FROM, toMs: FROM + 210_000 } }])
@@ -289,7 +289,7 @@ describe('the export', () => {
     expect(find('bundle-done').exists()).toBe(true)
   })
 
-  it('is cancelled at once, and shows that nothing was kept', async () => {
+  it('is canceled at once, and shows that nothing was kept', async () => {
     await open()
     host.holdsExport = true
     await exportButton().trigger('click')
@@ -317,7 +317,7 @@ describe('the export', () => {
     await open()
     host.events = [{ kind: 'progress', what: 'Charts', done: 0.9 }]
     await exportButton().trigger('click')
-    await vi.waitFor(() => expect(find('bundle-failed').text()).toContain('the host ended the export early'))
+    await vi.waitFor(() => expect(find('bundle-failed').text()).toContain('the Sluice host ended the export early'))
   })
 
   it('gives the report as text, also where there is no folder for bundles', async () => {

@@ -121,7 +121,7 @@ describe('the bundles', () => {
     await useBundlesStore().fetchFile('INC-0042.zip')
     await flushPromises()
     expect(save).toHaveBeenCalledOnce()
-    expect(wrapper.text()).toContain('the host ended the download early')
+    expect(wrapper.text()).toContain('the Sluice host ended the download early')
   })
 })
 
@@ -221,7 +221,7 @@ describe('an imported bundle', () => {
     expect(find('upload-as').exists()).toBe(false)
   })
 
-  it('is cancelled with those queued behind it', async () => {
+  it('is canceled with those queued behind it', async () => {
     await open()
     const uploads = useBundleUploadStore()
     host.holdsPut = true

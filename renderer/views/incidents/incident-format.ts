@@ -13,8 +13,11 @@ export const statusLevels: Readonly<Record<IncidentStatus, Level>> = {
   exercise: 'idle',
 }
 
+/** Displayed status; an incident of an emulated source is not one of a cluster. */
+export const statusLabel = (status: IncidentStatus): string => (status === 'exercise' ? 'emulated' : status)
+
 /** Formats a time: `14:32` today, `Wed 09:14` in the week before, `12 Nov` otherwise. */
-export function whenWords(atMs: number, nowMs: number): string {
+export function createdText(atMs: number, nowMs: number): string {
   const day = Math.floor(atMs / DAY_MS)
   const today = Math.floor(nowMs / DAY_MS)
   if (day === today) return formatClock(atMs, false)
@@ -23,8 +26,8 @@ export function whenWords(atMs: number, nowMs: number): string {
 }
 
 /** Status of a notebook; if resolved, with the time since it was opened or its alert was raised. */
-export function statusWords({ status, resolvedMs, createdMs, alert }: Incident): string {
-  if (status !== 'resolved' || resolvedMs === null) return status
+export function statusText({ status, resolvedMs, createdMs, alert }: Incident): string {
+  if (status !== 'resolved' || resolvedMs === null) return statusLabel(status)
   const fromMs = Math.min(createdMs, alert?.atMs ?? createdMs)
   return resolvedMs >= fromMs ? `resolved in ${formatSpan(resolvedMs - fromMs)}` : status
 }
@@ -42,24 +45,32 @@ export function cellName(cell: Cell): string {
   const title = 'title' in cell ? plainText(cell.title) : ''
   return title === '' ? names[cell.kind] : `${names[cell.kind]} ${title}`
 }
-export const kindWord = (cell: Cell): string => (cell.kind === 'diff' ? 'diff' : cell.kind)
+export const kindName = (cell: Cell): string => (cell.kind === 'diff' ? 'diff' : cell.kind)
 
+/** A range that ends this much after the newest sample ends in the future, ms. */
+const FUTURE_MS = 1000
 const TIERS: Readonly<Record<string, string>> = {
   raw: 'raw samples',
   '1s': 'means of 1 s',
   '10s': 'means of 10 s',
   '1min': 'means of 1 min',
 }
-export const tierWords = (tier: string): string => TIERS[tier] ?? plainText(tier)
+export const tierText = (tier: string): string => TIERS[tier] ?? plainText(tier)
 
-/** Formats a range as `14:27–14:37`, with seconds if they are not 0. */
-export function spanWords(fromMs: number, toMs: number): string {
+/**
+ * Formats a range as `14:27–14:37`, with seconds if they are not 0; `14:27–now, grows until 14:37` if it ends in the future.
+ *
+ * @param nowMs  newest sample of a running source.
+ */
+export function rangeText(fromMs: number, toMs: number, nowMs = Infinity): string {
   const seconds = fromMs % 60_000 !== 0 || toMs % 60_000 !== 0
+  if (fromMs <= nowMs && nowMs < toMs - FUTURE_MS)
+    return `${formatClock(fromMs, seconds)}\u2013now, grows until ${formatClock(toMs, seconds)}`
   return `${formatClock(fromMs, seconds)}\u2013${formatClock(toMs, seconds)}`
 }
 
 /** `9c41 7be0 … 22d7 a1f5`: short form of a hash for comparison by eye; the copy button copies all of it. */
-export function hashWords(hash: string): string {
+export function shortHash(hash: string): string {
   const group = (text: string): string => text.replace(/(.{4})(?=.)/g, '$1 ')
   return hash.length <= 20 ? group(hash) : `${group(hash.slice(0, 8))} \u2026 ${group(hash.slice(-8))}`
 }

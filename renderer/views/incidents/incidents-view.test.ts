@@ -18,7 +18,7 @@ describe('the list', () => {
     const rows = all('incident-row').map((r) => r.text().replace(/\s+/g, ' '))
     expect(rows[0]).toBe('Write wait \u00D74 from one job on 5 targetsresolved\u00B7altair \u00B7 mira14:32')
     expect(rows[1]).toContain('Wed 09:14')
-    expect(rows[3]).toContain('exercise\u00B7demo \u00B7 alert')
+    expect(rows[3]).toContain('emulated\u00B7demo \u00B7 alert')
     expect(rows[5]).toBe('INC-0037cannot be readits file is of a newer Sluice (format 2)')
     expect(find('incident-list').attributes('aria-activedescendant')).toBe('incident-INC-0042')
   })
@@ -76,7 +76,7 @@ describe('the notebook', () => {
     expect(find('incident-id').text()).toBe('INC-0042 \u00B7 mira')
     expect(find('integrity').text()).toBe('sha256 9c41 7be0 \u2026 22d7 a1f5')
     expect(find('integrity').attributes('title')).toBe(`sha256 ${HASH}`)
-    expect(find('audit').text()).toBe('audit #18\u202F204 to #18\u202F231 shown')
+    expect(find('audit').text()).toBe('audit #18204 to #18231 shown')
   })
 
   it('edits its title in place: Enter keeps it, Escape reverts it', async () => {
@@ -177,7 +177,7 @@ describe('the notebook', () => {
     expect(find('add-note').attributes('disabled')).toBeUndefined()
     await find('draft-text').trigger('keydown', { key: 'Enter', metaKey: true })
     await flushPromises()
-    expect(find('notebook').text()).toContain('The host is not connected')
+    expect(find('notebook').text()).toContain('The Sluice host is not connected')
     expect(useIncidentDraftStore().find('INC-0042', 'c1')?.text).toBe('Half a sentence')
   })
 
@@ -312,7 +312,7 @@ describe('the filter', () => {
       ),
     )
     expect(all('incident-row').map((r) => r.attributes('data-incident'))).toEqual(['INC-0042', 'INC-0039'])
-    expect(all('found').map((f) => f.text())).toEqual(['2 entries'])
+    expect(all('found').map((f) => f.text())).toEqual(['2 cells'])
     expect(find('filter-count').text()).toBe(`2 of ${ROWS.length}`)
     expect(cell('c2').classes('found')).toBe(true)
     expect(cell('c1').classes('found')).toBe(false)
@@ -336,7 +336,7 @@ describe('the filter', () => {
     useIncidentsStore().filter = 'ost0003'
     await vi.waitFor(() => expect(page.host.queries.at(-1)?.filter).toBe('ost0003'))
     await send(incidentsFrame(filtered([], 4)))
-    expect(find('filter-count').text()).toBe('4 to read')
+    expect(find('filter-count').text()).toBe('4 loading')
     expect(find('filtered-out').exists()).toBe(false)
     await send(incidentsFrame(filtered([])))
     expect(find('filtered-out').text()).toContain(`None of ${ROWS.length} notebooks matches ost0003.`)

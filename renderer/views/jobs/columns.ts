@@ -1,91 +1,20 @@
-/** Columns of the jobs table in order: title, unit, width, and sort key of the host. */
+/** Columns of the jobs table, with the letters that sort by them. */
 import type { JobColumn } from '#core/api/frames.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { NOTHING, rateUnit } from '../../format/units.ts'
+import type { Comparison, TableColumn } from '../../widgets/data-table.ts'
+import type { ComparedColumn, Row } from './rows.ts'
 
-export interface Column {
-  readonly id: string
-  readonly title: string
-  readonly unit?: string
-  /** Set if the unit is the operator's choice for bytes per second. */
-  readonly isRate?: true
-  readonly width: string
-  readonly isNumber: boolean
-  readonly sort?: JobColumn
-}
-const column = (id: string, title: string, width: string, isNumber: boolean, more: Partial<Column> = {}): Column => ({
-  id,
-  title,
-  width,
-  isNumber,
-  ...more,
-})
-const sorted = (id: JobColumn, title: string, width: string, isNumber = true, unit?: string): Column =>
-  column(id, title, width, isNumber, { sort: id, ...(unit === undefined ? {} : { unit }) })
-const rate = (id: JobColumn, title: string, width: string): Column =>
-  column(id, title, width, true, { sort: id, isRate: true })
+type Column = TableColumn<Row>
+type FigureColumn = Exclude<JobColumn, 'jobId' | 'account' | 'rule'>
 
-export const columns: readonly Column[] = [
-  column('rank', '#', '34px', true),
-  sorted('jobId', 'Job', 'minmax(140px, 1fr)', false),
-  sorted('account', 'Account', '72px', false),
-  sorted('nodes', 'Nodes', '50px'),
-  sorted('rpcs', 'RPC/s', '114px'),
-  rate('readBps', 'Read', '70px'),
-  rate('writeBps', 'Write', '72px'),
-  sorted('mdops', 'Md op/s', '64px'),
-  sorted('ioBytes', 'Avg I/O', '68px'),
-  column('topOp', 'Top op', '54px', false),
-  sorted('throttled', 'Throttled', '80px'),
-  sorted('rule', 'Rule', '112px', false),
-  sorted('record', 'Record', '148px', true, 'tokens, \u221A'),
-]
-/** Below this table width, px, the columns in `spared` are hidden, so that the record stays visible. */
-export const NARROW_PX = 1064
-const spared = new Set(['ioBytes', 'topOp', 'nodes'])
-/** Columns hidden below these widths, px, e.g. beside the inspector, which shows the same for one job. */
-const further = [
-  { below: 906, id: 'account' },
-  { below: 834, id: 'mdops' },
-  { below: 770, id: 'rule' },
-  { below: 658, id: 'throttled' },
-] as const
-/** Columns hidden at this table width; 0 means that the width is not known yet. */
-export const gone = (widthPx: number): readonly string[] =>
-  widthPx === 0 || widthPx >= NARROW_PX
-    ? []
-    : [...spared, ...further.flatMap(({ below, id }) => (widthPx < below ? [id] : []))]
-/** Columns with A, B and the change while two instants are compared; the spared columns are hidden then. */
-export const comparedColumns = ['rpcs', 'readBps', 'writeBps', 'mdops', 'throttled', 'record'] as const
-export type ComparedColumn = (typeof comparedColumns)[number]
-const isCompared = (id: string): boolean => (comparedColumns as readonly string[]).includes(id)
-/** Below this table width, px, a compared column shows only B and the change; A is in the tooltip. */
+/** Table width below which a compared column shows only B and the change, px; A is in the tooltip. */
 export const NARROW_COMPARED_PX = 1180
-const comparedWidth = (c: Column, isNarrow: boolean): string =>
-  isCompared(c.id) ? (isNarrow ? '104px' : '148px') : c.id === 'rule' ? (isNarrow ? '86px' : '100px') : c.width
-
-/** From this table width, px, all columns share the spare width, so that values stay near the job names. */
-export const WIDE_PX = 1600
-const wideWidth = (c: Column): string =>
-  c.id === 'rank'
-    ? c.width
-    : c.id === 'jobId'
-      ? 'minmax(140px, 300fr)'
-      : `minmax(${c.width}, ${parseInt(c.width, 10)}fr)`
-
-/** Value of `grid-template-columns` for header, rows and footer. */
-export const template = (
-  isNarrow: boolean,
-  isComparing = false,
-  without: readonly string[] = [],
-  isWide = false,
-): string =>
-  columns
-    .filter((c) => !(isNarrow || isComparing) || !spared.has(c.id))
-    .filter((c) => isComparing || !without.includes(c.id))
-    .map((c) => (isComparing ? comparedWidth(c, isNarrow) : isWide ? wideWidth(c) : c.width))
-    .join(' ')
+const COMPARED_PX = 128
+const SHORT_COMPARED_PX = 92
 
 /** Sort keys; the same letters as ltop where it has the column. */
-export const sortKeys: Readonly<Partial<Record<JobColumn, string>>> = {
+const sortKeys: Readonly<Partial<Record<JobColumn, string>>> = {
   readBps: 'r',
   writeBps: 'w',
   rpcs: 'i',
@@ -93,4 +22,123 @@ export const sortKeys: Readonly<Partial<Record<JobColumn, string>>> = {
   throttled: 'u',
   record: 'g',
   jobId: 'n',
+}
+
+/** Columns share the spare width; the job takes the first of it, so that values stay near the names. */
+const column = (id: string, title: string, width: number, more: Partial<Column>): Column => ({
+  id,
+  title,
+  width,
+  flex: width,
+  explain: `jobs.${id}`,
+  ...more,
+})
+const sorted = (id: JobColumn, title: string, width: number, more: Partial<Column>): Column =>
+  column(id, title, width, { canSort: true, sortKey: sortKeys[id], ...more })
+const figure = (
+  id: FigureColumn,
+  title: string,
+  width: number,
+  text: (row: Row) => string,
+  more: Partial<Column> = {},
+): Column =>
+  sorted(id, title, width, { isNumber: true, text, value: ({ source, at }) => source[id][at] ?? null, ...more })
+
+function comparisonOf(id: ComparedColumn, isShort: boolean): Comparison<Row> {
+  return {
+    isShort,
+    parts: ({ compared }) => {
+      const { a = NOTHING, b = NOTHING, delta = NOTHING } = compared?.[id] ?? {}
+      return [a, b, delta]
+    },
+    sign: ({ compared }) => compared?.[id].sign ?? null,
+  }
+}
+/** The same column while two instants are compared. */
+function asCompared(id: ComparedColumn, plain: Column, isShort: boolean): Column {
+  const compared = comparisonOf(id, isShort)
+  const width = isShort ? SHORT_COMPARED_PX : COMPARED_PX
+  const titleOf = (row: Row): string => {
+    const [a, b, delta] = compared.parts(row)
+    return `A ${a}, B ${b}, ${delta}`
+  }
+  return { ...plain, width, flex: width, compared, cellAttributes: (row) => ({ title: titleOf(row) }) }
+}
+
+/** @param comparing  set while two instants are compared: `short` in narrow tables. */
+export function jobColumns(comparing?: 'short' | 'full'): readonly Column[] {
+  const compared = (id: ComparedColumn, plain: Column): Column =>
+    comparing === undefined ? plain : asCompared(id, plain, comparing === 'short')
+  return [
+    column('rank', '#', 36, { isNumber: true, isFixed: true, flex: undefined, cellClass: 't3' }),
+    sorted('jobId', 'Job', 120, {
+      flex: 480,
+      canHide: false,
+      cellClass: 'clip jid',
+      text: (row) => plainText(row.id),
+      cellAttributes: (row) => ({ title: row.who }),
+    }),
+    sorted('account', 'Account', 60, {
+      priority: 2,
+      cellClass: 'clip t2',
+      text: (row) => plainText(row.account),
+      cellAttributes: (row) => ({ title: row.account }),
+    }),
+    figure('nodes', 'Nodes', 44, (row) => (row.isUnmapped ? `${row.nodes}?` : row.nodes), {
+      priority: 1,
+      cellAttributes: (row) =>
+        row.isUnmapped
+          ? {
+              class: 't3',
+              title: 'Nodes unknown: the batch system reports none for this job; counted as 1 node',
+            }
+          : {},
+    }),
+    compared(
+      'rpcs',
+      figure('rpcs', 'RPC/s', 96, (row) => row.rpcs, {
+        cellClass: 'row',
+        cellAttributes: (row) => ({
+          title: row.isPartial ? 'Lower bound: some of its targets were not measured' : undefined,
+        }),
+      }),
+    ),
+    compared(
+      'readBps',
+      figure('readBps', 'Read', 58, (row) => row.read, { unit: rateUnit().unit }),
+    ),
+    compared(
+      'writeBps',
+      figure('writeBps', 'Write', 60, (row) => row.write, { unit: rateUnit().unit }),
+    ),
+    compared(
+      'mdops',
+      figure('mdops', 'MD op/s', 52, (row) => row.mdops, { priority: 3 }),
+    ),
+    figure('ioBytes', 'Avg I/O', 52, (row) => row.ioBytes, { priority: 1, cellClass: 't2' }),
+    column('topOp', 'Top op', 40, {
+      priority: 1,
+      cellClass: 'clip t2',
+      text: (row) => plainText(row.topOp),
+      cellAttributes: (row) => ({ title: row.topOp }),
+    }),
+    compared(
+      'throttled',
+      figure('throttled', 'Throttled', 68, (row) => row.throttledText, { priority: 5, cellClass: 'row' }),
+    ),
+    sorted('rule', 'Rule', comparing === undefined ? 92 : 72, {
+      priority: 4,
+      cellClass: 'clip',
+      text: (row) => plainText(row.rule),
+      cellAttributes: (row) => ({ title: row.ruleTitle }),
+    }),
+    compared(
+      'record',
+      figure('record', 'Balance', 128, (row) => row.recordText, {
+        unit: comparing === undefined ? 'tokens, \u221A' : undefined,
+        cellClass: 'row',
+        cellAttributes: (row) => ({ title: row.recordTitle }),
+      }),
+    ),
+  ]
 }

@@ -1,16 +1,13 @@
-import { mount } from '@vue/test-utils'
+import { mount, type VueWrapper } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { nextTick } from 'vue'
 import type { JobFrame, JobsFrame } from '#core/api/frames.ts'
+import { jobsFrame, showJobs } from '#tests/kits/renderer/views/jobs-table.ts'
 import { useJobsTableStore } from '../../stores/jobs-table.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import InspectorPairs from './InspectorPairs.vue'
 import InspectorRecord from './InspectorRecord.vue'
-import JobRow from './JobRow.vue'
-import JobsFoot from './JobsFoot.vue'
-import JobsTable from './JobsTable.vue'
-import { rowsOf } from './rows.ts'
 
 beforeEach(() => {
   // The table is virtual: without a height it has no rows.
@@ -20,70 +17,26 @@ beforeEach(() => {
 })
 afterEach(() => void vi.restoreAllMocks())
 
-const ids = ['1.hog.u1', '2.calm.u2', '3.late.u3', 'login.rsync']
-const frame = (more: Partial<JobsFrame> = {}): JobsFrame => {
-  const same = <T>(value: T): T[] => ids.map(() => value)
-  return {
-    seq: 1,
-    sample: 9,
-    atMs: 0,
-    windowMs: 1,
-    targets: ['fs-OST0'],
-    target: '',
-    known: 4,
-    shown: 4,
-    offset: 0,
-    rows: {
-      jobId: ids,
-      user: same(''),
-      account: same(''),
-      nodes: [1, 2, 4, null],
-      colour: same(0),
-      rpcs: same(5),
-      readBps: same(0),
-      writeBps: same(0),
-      mdops: same(0),
-      ioBytes: same(null),
-      topOp: same('write'),
-      throttled: same(0),
-      rule: same('default'),
-      ruleRate: same(null),
-      record: [-47, 40, 7, 0],
-      spark: same([]),
-    },
-    pairs: { lender: ['2.calm.u2', '3.late.u3'], borrower: ['1.hog.u1', '1.hog.u1'], tokens: [40, 7] },
-    totals: { nodes: 7, rpcs: 20, readBps: 0, writeBps: 0, mdops: 0, throttled: 0, rules: 0, record: 0 },
-    facets: { account: [], rule: [], is: [] },
-    stack: { t: [], series: [] },
-    ledger: { t: [], lent: [], borrowed: [], intervalMs: 1 },
-    ...more,
-  }
-}
+const frame = (more: Partial<JobsFrame> = {}): JobsFrame => ({
+  ...jobsFrame(['1.hog.u1', '2.calm.u2', '3.late.u3', 'login.rsync'], {
+    nodes: [1, 2, 4, null],
+    record: [-47, 40, 7, 0],
+  }),
+  pairs: { lender: ['2.calm.u2', '3.late.u3'], borrower: ['1.hog.u1', '1.hog.u1'], tokens: [40, 7] },
+  ...more,
+})
 
 describe('the table', () => {
-  const table = (f: JobsFrame) => {
-    const props = {
-      frame: f,
-      calm: f,
-      rowHeight: 32,
-      paceMs: 0,
-      sort: 'rpcs',
-      descending: true,
-      selected: null,
-    } as const
-    return mount(JobsTable, { props, global: { stubs: { Sparkline: true } }, attachTo: document.body })
-  }
-  const tied = (wrapper: ReturnType<typeof table>, tie: string): unknown[] =>
+  const tied = (wrapper: VueWrapper, tie: string): unknown[] =>
     wrapper.findAll(`.tie-${tie}`).map((row) => row.attributes('data-job'))
 
   it('marks the lenders of a debt under the pointer, and the borrowers of a loan', async () => {
-    const wrapper = table(frame())
-    await vi.waitFor(() => expect(wrapper.findAll('[data-job]')).toHaveLength(4))
+    const wrapper = await showJobs(frame())
     const record = (id: string) => wrapper.find(`[data-job="${id}"] [data-col="record"]`)
     await record('1.hog.u1').trigger('mouseover')
     expect(tied(wrapper, 'lender')).toEqual(['2.calm.u2', '3.late.u3'])
     expect(tied(wrapper, 'borrower')).toEqual([])
-    expect(record('1.hog.u1').attributes('title')).toBe('owes 2.calm.u2 40\nowes 3.late.u3 7')
+    expect(record('1.hog.u1').attributes('title')).toBe('borrowed 40 from 2.calm.u2\nborrowed 7 from 3.late.u3')
     await record('2.calm.u2').trigger('mouseover')
     expect([tied(wrapper, 'lender'), tied(wrapper, 'borrower')]).toEqual([[], ['1.hog.u1']])
     await wrapper.find('[data-job="2.calm.u2"] [data-col="rpcs"]').trigger('mouseover')
@@ -91,25 +44,23 @@ describe('the table', () => {
     wrapper.unmount()
   })
 
-  it('marks a job as unmapped, counted as one node', () => {
-    const row = rowsOf(frame(), 47)[3]
-    if (!row) throw new Error('no row')
-    const cell = mount(JobRow, {
-      props: { row, rank: 1, spark: [], selected: false },
-      global: { stubs: { Sparkline: true } },
-    }).find('[data-col="nodes"]')
+  it('marks a job as unmapped, counted as one node', async () => {
+    const wrapper = await showJobs(frame())
+    const cell = wrapper.find('[data-job="login.rsync"] [data-col="nodes"]')
     expect(cell.text()).toBe('1?')
-    expect(cell.attributes('title')).toContain('Unmapped')
+    expect(cell.attributes('title')).toContain('Nodes unknown')
+    wrapper.unmount()
   })
 
   it.each([
     [0, '0', 'ok'],
     [-3, '\u22123', 'bad'],
-  ])('says in its foot whether records of %i are even', (record, text, level) => {
-    const foot = mount(JobsFoot, { props: { frame: frame({ totals: { ...frame().totals, record } }) } })
-    const sum = foot.find('[data-testid="record-sum"]')
+  ])('says in its foot whether records of %i are even', async (record, text, level) => {
+    const wrapper = await showJobs(frame({ totals: { ...frame().totals, record } }))
+    const sum = wrapper.find('[data-testid="record-sum"]')
     expect(sum.text()).toContain(text)
     expect(sum.html()).toContain(level)
+    wrapper.unmount()
   })
 })
 
@@ -118,9 +69,12 @@ describe('open debts in the inspector', () => {
   it('sum to the record, with a warning if not', () => {
     const even = mount(InspectorPairs, { props: { pairs, record: -18 } })
     expect(even.find('[data-testid="pairs-sum"]').text()).toBe('\u221218')
-    expect(even.text()).toContain('sum matches record')
-    expect(even.findAll('[data-testid="pair"]').map((p) => p.text())).toEqual(['owesa.x\u221230', 'owed byb.y+12'])
-    expect(mount(InspectorPairs, { props: { pairs, record: -17 } }).text()).toContain('sum differs from record')
+    expect(even.text()).toContain('matches balance')
+    expect(even.findAll('[data-testid="pair"]').map((p) => p.text())).toEqual([
+      'borrowed froma.x\u221230',
+      'lent tob.y+12',
+    ])
+    expect(mount(InspectorPairs, { props: { pairs, record: -17 } }).text()).toContain('differs from balance')
   })
   it('include a sum of those not listed', () => {
     const other = Array.from({ length: 9 }, (_, i) => `j${i}.x`)
@@ -129,12 +83,12 @@ describe('open debts in the inspector', () => {
     expect(wrapper.findAll('[data-testid="pair"]')).toHaveLength(6)
     expect(wrapper.text()).toContain('8 more')
     expect(wrapper.text()).toContain('+13')
-    expect(wrapper.text()).toContain('sum matches record')
+    expect(wrapper.text()).toContain('matches balance')
   })
   it('distinguish unknown from none, and select a job by click', async () => {
     expect(mount(InspectorPairs, { props: { pairs: null, record: null } }).text()).toContain('No longer in memory')
     const none = { other: [], tokens: [], sinceMs: [], more: 0, rest: 0 }
-    expect(mount(InspectorPairs, { props: { pairs: none, record: 0 } }).text()).toContain('No open debts')
+    expect(mount(InspectorPairs, { props: { pairs: none, record: 0 } }).text()).toContain('No outstanding tokens')
     await mount(InspectorPairs, { props: { pairs, record: -18 } })
       .find('[data-testid="pair"]')
       .trigger('click')
@@ -192,9 +146,9 @@ describe('the record tab', () => {
 
   it('shares its choice of a target with the table', async () => {
     const wrapper = record(job)
-    expect(wrapper.find('[aria-label^="Records of"]').text()).toBe('All targets')
+    expect(wrapper.find('[aria-label^="Target:"]').text()).toBe('All targets')
     useJobsTableStore().target = 'fs-OST0001'
     await nextTick()
-    expect(wrapper.find('[aria-label^="Records of"]').text()).toBe('fs-OST0001')
+    expect(wrapper.find('[aria-label^="Target:"]').text()).toBe('fs-OST0001')
   })
 })

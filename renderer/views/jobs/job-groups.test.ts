@@ -1,7 +1,8 @@
 import { mount, type VueWrapper } from '@vue/test-utils'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { nextTick, reactive } from 'vue'
 import type { JobsFrame } from '#core/api/frames.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import { targetRow, stepRow } from '../../reach/tables.ts'
 import JobGroups from './JobGroups.vue'
 
@@ -25,24 +26,21 @@ const groupsOf = (...name: string[]): Groups => {
 
 let wrapper: VueWrapper
 const chosen = reactive({ name: '' })
-beforeEach(() => {
+freshPage(900, () => wrapper.unmount())
+beforeEach(async () => {
   chosen.name = ''
-  vi.spyOn(Element.prototype, 'scrollIntoView').mockReturnValue()
   wrapper = mount(JobGroups, {
     props: {
       groups: groupsOf('ana', 'bo', 'cy'),
-      tiedOf: (name: string) => (name === chosen.name ? 'chosen' : name === 'cy' ? 'linked' : null),
+      rowHeight: 24,
+      relationOf: (name: string) => (name === chosen.name ? 'chosen' : name === 'cy' ? 'linked' : null),
       onSelect: (name: string) => (chosen.name = name),
     },
     attachTo: document.body,
   })
+  await nextTick()
 })
-afterEach(() => {
-  wrapper.unmount()
-  document.body.replaceChildren()
-  vi.restoreAllMocks()
-})
-const table = () => wrapper.get('table')
+const table = () => wrapper.get('[role="grid"]')
 /** Row announced by a screen reader. */
 const named = (): string | undefined =>
   document.getElementById(table().attributes('aria-activedescendant') ?? '')?.dataset['row']
@@ -50,7 +48,7 @@ const press = (key: string) => table().trigger('keydown', { key })
 
 describe('groups of jobs without a mouse', () => {
   it('are moved through by arrows, Home and End, and opened by Enter', async () => {
-    expect(named()).toBeUndefined()
+    expect([named(), chosen.name, wrapper.find('.cursor').exists()]).toEqual(['ana', '', false])
     await press('ArrowDown')
     expect([named(), chosen.name]).toEqual(['ana', 'ana'])
     await press('ArrowDown')
@@ -80,6 +78,15 @@ describe('groups of jobs without a mouse', () => {
     chosen.name = 'ana'
     await nextTick()
     expect(named()).toBe('ana')
+  })
+
+  it('are in the order of the host: most RPC/s first', () => {
+    const heads = table().findAll('[role=columnheader]')
+    expect(heads.map((head) => head.attributes('data-col'))).toEqual([
+      ...['name', 'count', 'nodes', 'rpcs', 'readBps', 'writeBps', 'mdops', 'throttled', 'record'],
+    ])
+    expect(heads.flatMap((head) => (head.attributes('aria-sort') ? head.text() : []))).toEqual(['RPC/s'])
+    expect(document.getElementById(table().attributes('aria-describedby') ?? '')?.textContent).toContain('3 groups')
   })
 
   it('mark the selection differently from related rows', async () => {

@@ -20,6 +20,6 @@ it.each([
   ['unread', cardOf([step('jobid_var cannot be read: no', 'bad')]), /come from job_stats and are empty/],
   ['idle', cardOf([step('jobid_var=x jobid_name=%j; job_stats of 1 target', 'ok')]), /are 0 until then/],
 ] as const)('without jobs (%s) it claims no totals that are read from job_stats alone', (cause, card, rates) => {
-  const face = noJobsState(card, 2)
-  expect([face.cause, face.why]).toEqual([cause, expect.stringMatching(rates)])
+  const model = noJobsState(card, 2)
+  expect([model.cause, model.why]).toEqual([cause, expect.stringMatching(rates)])
 })

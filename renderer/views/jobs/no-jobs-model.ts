@@ -10,7 +10,7 @@ export interface NoJobsState {
   /** Servers that reported the cause, as a sentence. */
   readonly hosts: string
   /** Instruction before the command. */
-  readonly ask: string
+  readonly advice: string
   readonly command: string
   readonly isProbeOff: boolean
 }
@@ -22,7 +22,7 @@ const NAMES = 'lctl set_param -P jobid_var=SLURM_JOB_ID'
 const jobsStep = (steps: readonly CheckStep[]): CheckStep | undefined => steps.find((s) => s.id === 'jobs')
 
 export function noJobsState(card: ClusterCard | null, targets: number): NoJobsState {
-  const base = { hosts: '', ask: '', command: '', isProbeOff: false }
+  const base = { hosts: '', advice: '', command: '', isProbeOff: false }
   const probe = card?.probes.find((p) => p.id === 'job_stats')
   if (probe && !probe.on)
     return {
@@ -48,7 +48,7 @@ export function noJobsState(card: ClusterCard | null, targets: number): NoJobsSt
       hosts: hostsOf(disabled),
       command: NAMES,
       why: `jobid_var is disable on ${mgs?.host ?? disabled[0]?.host ?? 'the servers'}, so servers keep no counters per job. Rates of targets and totals are sums over jobs: they are 0, whatever the load. ${APART}`,
-      ask: 'Run on the MGS, with the variable of your scheduler:',
+      advice: 'Run on the MGS, with the variable of your scheduler:',
     }
   }
   const uncounted = found.filter((f) => f.step.detail.includes('no job_stats is there'))
@@ -59,7 +59,7 @@ export function noJobsState(card: ClusterCard | null, targets: number): NoJobsSt
       title: 'No jobs: no job_stats found',
       hosts: hostsOf(uncounted),
       why: `No server has a target with job_stats: none is mounted, or its statistics are missing. ${EMPTY}`,
-      ask: 'List the targets with job_stats:',
+      advice: 'List the targets with job_stats:',
       command: 'lctl list_param obdfilter.*.job_stats mdt.*.job_stats',
     }
   const unread = found.filter((f) => f.step.state === 'bad')
@@ -70,7 +70,7 @@ export function noJobsState(card: ClusterCard | null, targets: number): NoJobsSt
       title: 'No jobs: job_stats cannot be read',
       hosts: hostsOf(unread),
       why: `${unread[0]?.step.detail ?? ''}. ${EMPTY}`,
-      ...(unread[0]?.step.fix ? { ask: 'To fix:', command: unread[0].step.fix } : {}),
+      ...(unread[0]?.step.fix ? { advice: 'To fix:', command: unread[0].step.fix } : {}),
     }
   return {
     ...base,

@@ -30,8 +30,8 @@ describe('ties of the job under the pointer', () => {
 describe('debt texts', () => {
   it('name the other job and the tokens', () => {
     const words = debtTexts(pairs)
-    expect(words.get('hog')).toBe('owes calm 120\nowes big 40\nis owed 5 by big')
-    expect(words.get('late')).toBe('owes calm 7')
+    expect(words.get('hog')).toBe('borrowed 120 from calm\nborrowed 40 from big\nlent 5 to big')
+    expect(words.get('late')).toBe('borrowed 7 from calm')
     expect(words.get('idle')).toBeUndefined()
   })
   it('end after eight lines', () => {

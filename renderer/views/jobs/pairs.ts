@@ -34,8 +34,8 @@ export function debtTexts(pairs: PairColumns | null): ReadonlyMap<string, string
   pairs?.lender.forEach((lender, i) => {
     const borrower = pairs.borrower[i] ?? ''
     const tokens = formatNumber(pairs.tokens[i])
-    add(borrower, `owes ${plainText(lender)} ${tokens}`)
-    add(lender, `is owed ${tokens} by ${plainText(borrower)}`)
+    add(borrower, `borrowed ${tokens} from ${plainText(lender)}`)
+    add(lender, `lent ${tokens} to ${plainText(borrower)}`)
   })
   return new Map(
     [...lines].map(([id, all]) => {

@@ -2,11 +2,17 @@
 import type { JobsFrame } from '#core/api/frames.ts'
 import { formatBytes, formatNumber, formatPercent, formatSigned, NOTHING, rateUnit } from '../../format/units.ts'
 import { jobName } from '../job-name.ts'
-import { comparedColumns, type ComparedColumn } from './columns.ts'
 import { debtTexts } from './pairs.ts'
+
+/** Columns with A, B and the change while two instants are compared. */
+export const comparedColumns = ['rpcs', 'readBps', 'writeBps', 'mdops', 'throttled', 'record'] as const
+export type ComparedColumn = (typeof comparedColumns)[number]
 
 export interface Row {
   readonly id: string
+  /** Values of the host, and the row's place in them. */
+  readonly source: JobsFrame['rows']
+  readonly at: number
   readonly head: string
   readonly tail: string
   readonly who: string
@@ -46,23 +52,23 @@ export interface Compared {
   /** Sign of the change; null: not known at A or B. */
   readonly sign: number | null
 }
-type Words = (value: number | null) => string
-const wordsOf: Readonly<Record<ComparedColumn, { words: Words; step: number }>> = {
-  rpcs: { words: (v) => formatNumber(v), step: 1 },
-  readBps: { words: (v) => megabytes(v), step: 1e5 },
-  writeBps: { words: (v) => megabytes(v), step: 1e5 },
-  mdops: { words: (v) => formatNumber(v), step: 1 },
-  throttled: { words: (v) => formatPercent(v), step: 0.01 },
-  record: { words: (v) => formatSigned(v), step: 1 },
+type Format = (value: number | null) => string
+const formats: Readonly<Record<ComparedColumn, { format: Format; step: number }>> = {
+  rpcs: { format: (v) => formatNumber(v), step: 1 },
+  readBps: { format: (v) => megabytes(v), step: 1e5 },
+  writeBps: { format: (v) => megabytes(v), step: 1e5 },
+  mdops: { format: (v) => formatNumber(v), step: 1 },
+  throttled: { format: (v) => formatPercent(v), step: 0.01 },
+  record: { format: (v) => formatSigned(v), step: 1 },
 }
 /** Formats A, B and the change, in the precision of the column. */
 export function comparedFigure(column: ComparedColumn, a: number | null, b: number | null): Compared {
-  const { words, step } = wordsOf[column]
+  const { format, step } = formats[column]
   const delta = a === null || b === null ? null : b - a
   // A change below the column's precision counts as none.
   const sign = delta === null ? null : Math.abs(delta) < step / 2 ? 0 : Math.sign(delta)
-  const text = sign === 0 ? '0' : words(delta)
-  return { a: words(a), b: words(b), sign, delta: sign === 1 && !text.startsWith('+') ? `+${text}` : text }
+  const text = sign === 0 ? '0' : format(delta)
+  return { a: format(a), b: format(b), sign, delta: sign === 1 && !text.startsWith('+') ? `+${text}` : text }
 }
 
 /** Formats MB/s or MiB/s, always with one decimal, so that the column keeps its width. */
@@ -95,6 +101,8 @@ export function rowsOf(frame: JobsFrame, largestRecord: number, isCompared = fal
     const atLeast = (text: string): string => (isPartial ? `\u2265 ${text}` : text)
     return {
       id,
+      source: rows,
+      at: i,
       head: name.head,
       tail: name.tail,
       who: `${id}${rows.user[i] ? `, ${rows.user[i]}` : ''}`,

@@ -39,10 +39,10 @@ export function timeTicks(spanMs: number, parts = 6): { at: number; text: string
 }
 
 /** Decimals for times of a range: three significant digits of its length. */
-export const momentDecimals = (spanMs: number): number => Math.max(0, Math.min(3, 2 - Math.floor(Math.log10(spanMs))))
+export const timeDecimals = (spanMs: number): number => Math.max(0, Math.min(3, 2 - Math.floor(Math.log10(spanMs))))
 
 /** Formats a time of the range as `31.4 ms`. */
-export const momentText = (t: number, spanMs: number): string => `${formatNumber(t, momentDecimals(spanMs))} ms`
+export const timeText = (t: number, spanMs: number): string => `${formatNumber(t, timeDecimals(spanMs))} ms`
 
 /** Formats a duration by its size: `38 \u00B5s`, `6.9 ms`, `180 ms`. */
 export function waitText(ms: number): string {

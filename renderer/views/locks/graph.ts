@@ -11,6 +11,7 @@ const LEFT_EDGE = 16 + NODE_W
 const RIGHT_EDGE = WIDTH - 16 - NODE_W
 
 export interface Graph {
+  /** `isHot`: the holder blocks the oldest request. */
   readonly holders: readonly { readonly held: Held; readonly y: number; readonly isHot: boolean }[]
   readonly waiters: readonly { readonly waiting: Waiting; readonly y: number }[]
   readonly edges: readonly {

@@ -1,5 +1,5 @@
 /**
- * State lanes on a canvas: waiting hatched, granted solid in the colour of its mode, canceling pale; a diamond marks an
+ * State lanes on a canvas: waiting hatched, granted solid in the color of its mode, canceling pale; a diamond marks an
  * early grant, a triangle an early revocation. Draws only lanes in view, and of bars that share a pixel only the first.
  */
 import type { Palette } from '../../theme/palette.ts'
@@ -34,7 +34,7 @@ function drawBar(c: Context, p: Palette, picture: LanePicture, bar: Bar): void {
   const edge = (t: number): number => plotX(plot, Math.max(0, Math.min(span, t)))
   const ended = life.ended ?? span
   const granted = life.granted ?? ended
-  const from = edge(life.asked)
+  const from = edge(life.requested)
 
   const thin = Math.max(6, Math.round(height * 0.45))
   if (granted > 0) hatchBox(c, p, from, y + (height - thin) / 2, edge(granted) - from, thin)
@@ -61,7 +61,7 @@ function drawBar(c: Context, p: Palette, picture: LanePicture, bar: Bar): void {
     c.lineWidth = 1
     c.strokeRect(x1 - 0.5, y - 0.5, Math.max(1, x3 - x1) + 1, height + 1)
   }
-  drawWords(c, p, bar, x1, x2, x3, y, height)
+  drawModeLabel(c, p, bar, x1, x2, x3, y, height)
   if (life.isEarlyGrant && life.granted >= 0) diamond(c, p, x1, y)
   if (life.isEarlyRevocation && canceling >= 0) {
     // Beside the diamond, not below it.
@@ -71,8 +71,8 @@ function drawBar(c: Context, p: Palette, picture: LanePicture, bar: Bar): void {
 }
 
 /** Draws cached locks without events: a thin line per mode at the bottom of the lane. */
-function drawKept(c: Context, p: Palette, plot: Plot, lane: LaneLayout['lanes'][number]): void {
-  const inks = [...new Set(lane.kept.map((life) => modeInk[life.mode]))]
+function drawCached(c: Context, p: Palette, plot: Plot, lane: LaneLayout['lanes'][number]): void {
+  const inks = [...new Set(lane.cached.map((life) => modeInk[life.mode]))]
   const width = plotX(plot, plot.spanMs) - plot.left
   inks.forEach((ink, i) => {
     c.fillStyle = p[ink]
@@ -82,7 +82,7 @@ function drawKept(c: Context, p: Palette, plot: Plot, lane: LaneLayout['lanes'][
   })
 }
 
-function drawWords(
+function drawModeLabel(
   c: Context,
   p: Palette,
   { life }: Bar,
@@ -97,34 +97,34 @@ function drawWords(
   const isPale = x3 - x2 >= LABEL_PX
   const mode = isPale ? (life.downgradedTo ?? life.mode) : life.mode
   const sn = life.sn === null ? '' : String(life.sn)
-  const words = mode === 'PR' ? 'PR' : mode === 'NBW' ? sn : `${mode} ${sn}`
+  const label = mode === 'PR' ? 'PR' : mode === 'NBW' ? sn : `${mode} ${sn}`
   // The label is no taller than the bar: its dark text would be invisible beside it.
   const px = Math.min(10, height)
   c.font = `${px}px ${p['font-ui']}`
   c.textAlign = 'left'
-  const needs = c.measureText(words).width
+  const needs = c.measureText(label).width
   const base = y + height / 2 + px * 0.35
   if (isPale && x3 - x2 >= needs + 9) {
     c.fillStyle = p['text-1']
-    c.fillText(words, x2 + 5, base)
+    c.fillText(label, x2 + 5, base)
   } else if (x2 - x1 >= needs + 9) {
     c.font = `600 ${px}px ${p['font-ui']}`
     c.fillStyle = p['bg-chrome']
-    c.fillText(words, x1 + 5, base)
+    c.fillText(label, x1 + 5, base)
   }
 }
 
 /** Draws the label of a request that is not granted in the range, on a plate over its hatch. */
-function drawWaits(c: Context, p: Palette, words: string, x1: number, x2: number, middle: number): void {
-  if (words === '') return
+function drawWaits(c: Context, p: Palette, label: string, x1: number, x2: number, middle: number): void {
+  if (label === '') return
   c.font = `10px ${p['font-ui']}`
-  const wide = c.measureText(words).width
+  const wide = c.measureText(label).width
   if (wide + 14 > x2 - x1) return
   c.fillStyle = p['bg-surface']
   c.fillRect(x2 - wide - 10, middle - 6, wide + 8, 12)
   c.fillStyle = p['text-2']
   c.textAlign = 'right'
-  c.fillText(words, x2 - 6, middle + 3.5)
+  c.fillText(label, x2 - 6, middle + 3.5)
 }
 
 function diamond(c: Context, p: Palette, x: number, y: number): void {
@@ -172,12 +172,12 @@ export function drawLanes(c: Context, p: Palette, picture: LanePicture): void {
   c.beginPath()
   c.rect(plot.left, scrollTop, plot.width - plot.left, height)
   c.clip()
-  layout.lanes.forEach((lane, i) => isSeen(i) && drawKept(c, p, plot, lane))
+  layout.lanes.forEach((lane, i) => isSeen(i) && drawCached(c, p, plot, lane))
   const taken = new Set<string>()
   for (const bar of layout.bars) {
     if (!isSeen(bar.lane)) continue
     const { life } = bar
-    const from = plotX(plot, life.asked)
+    const from = plotX(plot, life.requested)
     const to = plotX(plot, life.ended ?? plot.spanMs)
     // Of bars below a pixel, only the first at each pixel is drawn.
     if (to - from < 1) {
@@ -197,7 +197,7 @@ export function barAt(picture: LanePicture, x: number, y: number): Bar | null {
     const lane = layout.lanes[bar.lane]
     if (!lane) return false
     const box = barBox(lane, bar.row)
-    const from = plotX(plot, bar.life.asked)
+    const from = plotX(plot, bar.life.requested)
     const to = plotX(plot, bar.life.ended ?? plot.spanMs)
     return y + scrollTop >= box.y - 3 && y + scrollTop <= box.y + box.height + 3 && x >= from - 2 && x <= to + 2
   })

@@ -12,7 +12,7 @@ export interface Lane {
   /** Rows of bars in the lane. */
   readonly rows: number
   /** Locks granted before the range and still granted after it: cached for reuse, without events in it. */
-  readonly kept: readonly Life[]
+  readonly cached: readonly Life[]
 }
 export interface Bar {
   readonly life: Life
@@ -38,7 +38,7 @@ const ROW_PX = 15
 const ROW_LEAST_PX = 11
 
 /** True if the lock has no event inside the range. */
-export const isKeptThroughout = (life: Life, spanMs: number): boolean =>
+export const isCachedThroughout = (life: Life, spanMs: number): boolean =>
   life.granted !== null &&
   life.granted < 0 &&
   (life.canceling === null || life.canceling > spanMs) &&
@@ -46,40 +46,40 @@ export const isKeptThroughout = (life: Life, spanMs: number): boolean =>
 
 /**
  * @param spanMs  lives outside [0, span] have no bar.
- * @param fitPx   height to fill with lanes as long as they do not become too low.
+ * @param heightPx  height to fill with lanes as long as they do not become too low.
  */
 export function layLanes(
   lives: readonly Life[],
   clients: readonly { number: number; name: string; jobId: string }[],
   spanMs: number,
-  fitPx: number,
+  heightPx: number,
 ): LaneLayout {
   const bars: Bar[] = []
   const rowsOf = new Map<number, number>()
   const order = [...clients].sort((a, b) => a.number - b.number)
   const laneOf = new Map(order.map(({ number }, i) => [number, i]))
   const ends = new Map<number, number[]>()
-  const kept = new Map<number, Life[]>()
-  const inside = lives.filter((life) => life.asked <= spanMs && (life.ended === null || life.ended >= 0))
-  for (const life of [...inside].sort((a, b) => a.asked - b.asked || a.id - b.id)) {
+  const cached = new Map<number, Life[]>()
+  const inside = lives.filter((life) => life.requested <= spanMs && (life.ended === null || life.ended >= 0))
+  for (const life of [...inside].sort((a, b) => a.requested - b.requested || a.id - b.id)) {
     const lane = laneOf.get(life.client)
     if (lane === undefined) continue
-    if (isKeptThroughout(life, spanMs)) {
-      kept.set(lane, [...(kept.get(lane) ?? []), life])
+    if (isCachedThroughout(life, spanMs)) {
+      cached.set(lane, [...(cached.get(lane) ?? []), life])
       continue
     }
     const taken = ends.get(lane) ?? []
     ends.set(lane, taken)
-    let row = taken.findIndex((end) => end <= life.asked)
+    let row = taken.findIndex((end) => end <= life.requested)
     if (row < 0) row = Math.min(taken.length, ROWS_MAX - 1)
     taken[row] = Math.max(taken[row] ?? -Infinity, life.ended ?? Infinity)
     rowsOf.set(lane, Math.max(rowsOf.get(lane) ?? 1, row + 1))
     bars.push({ life, lane, row })
   }
   const further = [...rowsOf.values()].reduce((sum, rows) => sum + rows - 1, 0)
-  const room = Math.floor((fitPx - order.length * LOWEST) / Math.max(1, further))
-  const rowPx = Math.max(ROW_LEAST_PX, Math.min(ROW_PX, room))
-  const base = order.length === 0 ? TALLEST : Math.floor((fitPx - further * rowPx) / order.length)
+  const extraPx = Math.floor((heightPx - order.length * LOWEST) / Math.max(1, further))
+  const rowPx = Math.max(ROW_LEAST_PX, Math.min(ROW_PX, extraPx))
+  const base = order.length === 0 ? TALLEST : Math.floor((heightPx - further * rowPx) / order.length)
   const height = Math.max(LOWEST, Math.min(TALLEST, base))
   let top = 0
   const lanes = order.map(({ number, name, jobId }, i) => {
@@ -91,7 +91,7 @@ export function layLanes(
       top,
       rows,
       height: height + (rows - 1) * rowPx,
-      kept: kept.get(i) ?? [],
+      cached: cached.get(i) ?? [],
     }
     top += lane.height
     return lane
@@ -102,14 +102,15 @@ export function layLanes(
 /** Labels of waiting requests: a reason only for the oldest, because a sentence on every lane would not be read. */
 function waitsAt(lives: readonly Life[], spanMs: number): Map<number, string> {
   const { waiters } = resourceStateAt(lives, spanMs)
-  const waits = new Map(waiters.map(({ life }) => [life.id, life.askedMode as string]))
+  const waits = new Map(waiters.map(({ life }) => [life.id, life.requestedMode as string]))
   const oldest = waiters[0]
   if (!oldest) return waits
   const behind = oldest.life.behind.filter(({ id }) => oldest.forHolders.includes(id))
   const isForRelease = behind.some(({ until }) => until === 'release')
-  const what = behind.length === 0 ? 'its turn' : isForRelease ? 'every release' : 'CANCELING, not for the flush'
-  waits.set(oldest.life.id, `${oldest.life.askedMode} waits for ${what}`)
-  for (const { id, askedMode, ending } of lives) if (ending !== '') waits.set(id, `${askedMode} ${plainText(ending)}`)
+  const what = behind.length === 0 ? 'the lock server' : isForRelease ? 'every release' : 'CANCELING, not for the flush'
+  waits.set(oldest.life.id, `${oldest.life.requestedMode} waits for ${what}`)
+  for (const { id, requestedMode, ending } of lives)
+    if (ending !== '') waits.set(id, `${requestedMode} ${plainText(ending)}`)
   return waits
 }
 

@@ -1,4 +1,4 @@
-/** Rows of the namespaces table, and their sort order. */
+/** Rows of the namespaces table. */
 import type { LocksFrame } from '#core/api/locks.ts'
 import type { Level } from '#core/api/parts.ts'
 
@@ -14,15 +14,15 @@ export interface NamespaceRow {
   readonly cancelRate: number | null
   readonly limit: number | null
   readonly timeouts: number | null
-  readonly contentions: number | null
   readonly level: Level
   readonly why: string
   readonly spark: readonly (number | null)[]
 }
-export type NamespaceColumn = Exclude<keyof NamespaceRow, 'level' | 'why' | 'spark' | 'namespace'>
+export type NamespaceCounter = Exclude<keyof NamespaceRow, 'level' | 'why' | 'spark' | 'namespace' | 'target' | 'node'>
 
+/** Rows by name, so that those with equal counters keep their order. */
 export function namespaceRows(ldlm: NonNullable<LocksFrame['ldlm']>): NamespaceRow[] {
-  return ldlm.namespace.map((namespace, i) => ({
+  const rows = ldlm.namespace.map((namespace, i) => ({
     namespace,
     target: ldlm.target[i] ?? '',
     node: ldlm.node[i] ?? '',
@@ -34,20 +34,9 @@ export function namespaceRows(ldlm: NonNullable<LocksFrame['ldlm']>): NamespaceR
     cancelRate: ldlm.cancelRate[i] ?? null,
     limit: ldlm.limit[i] ?? null,
     timeouts: ldlm.timeouts[i] ?? null,
-    contentions: ldlm.contentions[i] ?? null,
     level: ldlm.level[i] ?? 'unknown',
     why: ldlm.why[i] ?? '',
     spark: ldlm.spark[i] ?? [],
   }))
-}
-
-/** Sorts text ascending and numbers descending; unknown values come last. */
-export function sortedRows(rows: readonly NamespaceRow[], by: NamespaceColumn): NamespaceRow[] {
-  return [...rows].sort((a, b) => {
-    const x = a[by]
-    const y = b[by]
-    if (typeof x === 'string' || typeof y === 'string') return String(x).localeCompare(String(y), 'en')
-    if (x === null || y === null) return Number(x === null) - Number(y === null)
-    return y - x || a.namespace.localeCompare(b.namespace, 'en')
-  })
+  return rows.sort((a, b) => (a.namespace < b.namespace ? -1 : Number(a.namespace > b.namespace)))
 }

@@ -21,12 +21,12 @@ export interface Life {
   readonly client: number
   readonly name: string
   readonly jobId: string
-  readonly asked: number
+  readonly requested: number
   readonly granted: number | null
   readonly canceling: number | null
   readonly ended: number | null
   readonly dataAt: number | null
-  readonly askedMode: LockMode
+  readonly requestedMode: LockMode
   /** Granted mode; differs from the requested one after an upgrade. */
   readonly mode: LockMode
   readonly downgradedAt: number | null
@@ -50,19 +50,19 @@ export function livesOf({ lives, clients }: Pick<Resource, 'lives' | 'clients'>)
   const known = new Map(clients.map((client) => [client.number, client]))
   return lives.id.map((id, i) => {
     const client = lives.client[i] ?? 0
-    const askedMode = lives.askedMode[i] ?? 'PR'
+    const requestedMode = lives.askedMode[i] ?? 'PR'
     return {
       id,
       client,
       name: known.get(client)?.name ?? `#${client}`,
       jobId: known.get(client)?.jobId ?? '',
-      asked: lives.asked[i] ?? 0,
+      requested: lives.asked[i] ?? 0,
       granted: lives.granted[i] ?? null,
       canceling: lives.canceling[i] ?? null,
       ended: lives.released[i] ?? null,
       dataAt: lives.dataAt[i] ?? null,
-      askedMode,
-      mode: lives.mode[i] ?? askedMode,
+      requestedMode,
+      mode: lives.mode[i] ?? requestedMode,
       downgradedAt: lives.downgradedAt[i] ?? null,
       downgradedTo: lives.downgradedTo[i] ?? null,
       sn: lives.sn[i] ?? null,
@@ -92,7 +92,7 @@ const isPast = (step: number | null, t: number): step is number => step !== null
 
 /** @param t  ms from the start of the range. A step at `t` has happened. */
 export function phaseAt(life: Life, t: number): Phase {
-  if (!isPast(life.asked, t)) return 'future'
+  if (!isPast(life.requested, t)) return 'future'
   if (isPast(life.ended, t)) return 'gone'
   if (!isPast(life.granted, t)) return 'waiting'
   return isPast(life.canceling, t) ? 'canceling' : 'granted'
@@ -100,7 +100,7 @@ export function phaseAt(life: Life, t: number): Phase {
 
 /** Mode at a time: requested before the grant, then granted, then downgraded. */
 export function modeAt(life: Life, t: number): LockMode {
-  if (!isPast(life.granted, t)) return life.askedMode
+  if (!isPast(life.granted, t)) return life.requestedMode
   return isPast(life.downgradedAt, t) ? (life.downgradedTo ?? life.mode) : life.mode
 }
 

@@ -29,11 +29,11 @@ const COMING = 0.35
 
 /** Index of the first message drawn; the current one is right of the middle, so that its predecessors are visible. */
 export function firstColumn(picture: MessagePicture): number {
-  const fit = columnsThatFit(picture)
-  const first = Math.max(0, picture.index) - Math.floor(fit * 0.6)
-  return Math.max(0, Math.min(first, picture.messages.length - fit))
+  const columns = columnCount(picture)
+  const first = Math.max(0, picture.index) - Math.floor(columns * 0.6)
+  return Math.max(0, Math.min(first, picture.messages.length - columns))
 }
-const columnsThatFit = ({ width, left }: MessagePicture): number =>
+const columnCount = ({ width, left }: MessagePicture): number =>
   Math.max(1, Math.floor((width - left - 14) / COLUMN_PX))
 
 const rowHeight = ({ height, clients }: MessagePicture): number =>
@@ -50,7 +50,7 @@ export function drawMessages(c: Context, p: Palette, picture: MessagePicture): v
   const row = rowHeight(picture)
   const serverY = HEAD_PX + row * clients.length + SERVER_PX / 2
   const first = firstColumn(picture)
-  const shown = messages.slice(first, first + columnsThatFit(picture))
+  const shown = messages.slice(first, first + columnCount(picture))
   const x = (i: number): number => left + (i - first + 0.5) * COLUMN_PX
   const y = (lane: number): number => HEAD_PX + (lane + 0.5) * row
 

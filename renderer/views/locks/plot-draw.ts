@@ -5,7 +5,7 @@ import { hatchTile, runs } from '../../widgets/canvas.ts'
 import { formatNumber } from '../../format/units.ts'
 import { plotX, RIGHT_PX, roundStep, type Plot } from './axis.ts'
 import { modeInk, type Life } from './lock-lifetimes.ts'
-import { drawTick, drawTimes, drawTimeWords, type Context } from './plot-parts.ts'
+import { drawTick, drawTimes, drawTimeLabels, type Context } from './plot-parts.ts'
 import type { QueueStep } from './resource-state.ts'
 
 /** Top of the queue's scale; even, so that its half is an integer. */
@@ -41,7 +41,7 @@ export function drawQueue(c: Context, p: Palette, plot: Plot, steps: readonly Qu
 export function drawSns(c: Context, p: Palette, plot: Plot, lives: readonly Life[], height: number): void {
   const floor = height - 22
   drawTimes(c, p, plot, floor)
-  drawTimeWords(c, p, plot, height - 8)
+  drawTimeLabels(c, p, plot, height - 8)
   const grants = lives
     .filter((l) => l.mode !== 'PR' && l.sn !== null && l.granted !== null && l.granted <= plot.spanMs)
     // Locks granted before the range are drawn only if their data arrive in it.

@@ -18,7 +18,7 @@ export function drawTimes(c: Context, p: Palette, plot: Plot, height: number): v
 }
 
 /** Draws the labels of the time axis; the last one is kept inside the edge. */
-export function drawTimeWords(c: Context, p: Palette, plot: Plot, y: number): void {
+export function drawTimeLabels(c: Context, p: Palette, plot: Plot, y: number): void {
   c.font = `10px ${p['font-ui']}`
   c.fillStyle = p['text-3']
   c.textAlign = 'center'

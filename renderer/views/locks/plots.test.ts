@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { momentText, plotTime, plotX, roundStep, timeTicks, waitText } from './axis.ts'
+import { timeText, plotTime, plotX, roundStep, timeTicks, waitText } from './axis.ts'
 import { graphOf } from './graph.ts'
 import { barAt } from './lane-draw.ts'
 import { barBox, layLanes } from './lane-layout.ts'
@@ -32,11 +32,7 @@ describe('the time axis', () => {
     expect(roundStep(17, 4)).toBe(5)
   })
   it('formats times and waits with the digits that they need', () => {
-    expect([momentText(31.42, 60), momentText(3.142, 5), momentText(314.2, 1000)]).toEqual([
-      '31.4 ms',
-      '3.14 ms',
-      '314 ms',
-    ])
+    expect([timeText(31.42, 60), timeText(3.142, 5), timeText(314.2, 1000)]).toEqual(['31.4 ms', '3.14 ms', '314 ms'])
     expect([waitText(0.038), waitText(6.94), waitText(180.2)]).toEqual(['38 \u00B5s', '6.9 ms', '180 ms'])
     expect([rangeText(0, 65_535), rangeText(4096, null)]).toEqual(['0 .. 65\u202F535', '4\u202F096 .. EOF'])
   })
@@ -52,14 +48,16 @@ describe('lanes', () => {
     for (const a of layout.bars)
       for (const b of layout.bars) {
         if (a === b || a.lane !== b.lane || a.row !== b.row) continue
-        expect((a.life.ended ?? Infinity) <= b.life.asked || (b.life.ended ?? Infinity) <= a.life.asked).toBe(true)
+        expect((a.life.ended ?? Infinity) <= b.life.requested || (b.life.ended ?? Infinity) <= a.life.requested).toBe(
+          true,
+        )
       }
   })
   it('leave out locks without events, and list them', () => {
-    const idle: Life = { ...(lives[0] as Life), id: 7, asked: -900, granted: -899, canceling: null, ended: null }
+    const idle: Life = { ...(lives[0] as Life), id: 7, requested: -900, granted: -899, canceling: null, ended: null }
     const with7 = layLanes([...lives, idle], clients, SPAN_MS, 320)
     expect(with7.bars.some((b) => b.life.id === 7)).toBe(false)
-    expect(with7.lanes[0]?.kept.map((l) => l.id)).toEqual([7])
+    expect(with7.lanes[0]?.cached.map((l) => l.id)).toEqual([7])
   })
   it('find the bar under a point', () => {
     const bar = layout.bars.find((b) => b.life.sn === 4130)
@@ -91,7 +89,7 @@ describe('the graph', () => {
     const holder = (id: number): Life => ({
       ...(lives[0] as Life),
       id,
-      asked: 0,
+      requested: 0,
       granted: id / 100,
       canceling: null,
       ended: null,
@@ -99,7 +97,7 @@ describe('the graph', () => {
     const held = Array.from({ length: 40 }, (_, i) => holder(i + 1))
     const waiter = (id: number): Life => ({
       ...holder(id),
-      asked: 2,
+      requested: 2,
       granted: null,
       behind: [{ id: 37, until: 'release' }],
     })
@@ -120,7 +118,7 @@ describe('messages', () => {
     expect(messageAt(messages, messages[4]?.sent ?? 0)).toBeGreaterThanOrEqual(4)
     expect(messageAt(messages, SPAN_MS)).toBe(messages.length - 1)
   })
-  it('last as long as they took, slowed down; idle times are cut; in even steps all last the same', () => {
+  it('last as long as they took, slowed down; idle times are cut; in equal steps all last the same', () => {
     const at = (sent: number) => ({ ...messages[0]!, sent })
     const three = [at(0), at(0.5), at(40)]
     expect(stayMs(three, 0, 1000)).toBe(500)

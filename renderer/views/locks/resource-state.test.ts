@@ -20,11 +20,11 @@ const names = (list: readonly { life: Life }[]): string[] => list.map((x) => x.l
 
 describe('a life at an instant', () => {
   const one = life({
-    asked: 1,
+    requested: 1,
     granted: 3,
     canceling: 5,
     ended: 9,
-    askedMode: 'BW',
+    requestedMode: 'BW',
     mode: 'PW',
     downgradedAt: 6,
     downgradedTo: 'NBW',
@@ -61,8 +61,8 @@ describe('the state at a time', () => {
   })
 
   it('a writer no longer waits for a lock that is CANCELING, a reader does', () => {
-    const holder = life({ id: 1, client: 1, asked: 0, granted: 0, canceling: 5, ended: 9, mode: 'NBW' })
-    const waits = { asked: 2, granted: null, canceling: null, ended: null }
+    const holder = life({ id: 1, client: 1, requested: 0, granted: 0, canceling: 5, ended: 9, mode: 'NBW' })
+    const waits = { requested: 2, granted: null, canceling: null, ended: null }
     const writer = life({ id: 2, client: 2, ...waits, behind: [{ id: 1, until: 'canceling' }] })
     const reader = life({ id: 3, client: 3, ...waits, behind: [{ id: 1, until: 'release' }] })
     const blocked = (t: number): number[][] =>
@@ -74,8 +74,8 @@ describe('the state at a time', () => {
 
   it('a PW that is CANCELING is waited for until its downgrade: only an NBW is passed', () => {
     const down = { downgradedAt: 7, downgradedTo: 'NBW' } as const
-    const holder = life({ id: 1, client: 1, asked: 0, granted: 0, canceling: 5, ended: 9, mode: 'PW', ...down })
-    const waits = { asked: 2, granted: null, canceling: null, ended: null }
+    const holder = life({ id: 1, client: 1, requested: 0, granted: 0, canceling: 5, ended: 9, mode: 'PW', ...down })
+    const waits = { requested: 2, granted: null, canceling: null, ended: null }
     const writer = life({ id: 2, client: 2, ...waits, behind: [{ id: 1, until: 'canceling' }] })
     const at = (t: number) => resourceStateAt([holder, writer], t)
     expect([4, 6, 7].map((t) => at(t).waiters[0]?.forHolders)).toEqual([[1], [1], []])
@@ -136,7 +136,7 @@ describe('facts', () => {
     expect([2, 4, 5].map(dirty)).toEqual([100, 0, 0])
   })
   it('count events inside the range only', () => {
-    const before = life({ asked: -9, granted: -8, isEarlyGrant: true })
+    const before = life({ requested: -9, granted: -8, isEarlyGrant: true })
     expect(countsOf([...lives, before], SPAN_MS)).toEqual({
       grants: 18,
       early: 14,
@@ -148,15 +148,24 @@ describe('facts', () => {
 })
 
 describe('the sentence', () => {
-  const waiting = (mode: Life['askedMode'], holder: Partial<Life>): string => {
-    const held = life({ id: 1, client: 1, asked: 0, granted: 0, canceling: null, ended: null, mode: 'NBW', ...holder })
+  const waiting = (mode: Life['requestedMode'], holder: Partial<Life>): string => {
+    const held = life({
+      id: 1,
+      client: 1,
+      requested: 0,
+      granted: 0,
+      canceling: null,
+      ended: null,
+      mode: 'NBW',
+      ...holder,
+    })
     const one = life({
       id: 2,
       client: 2,
-      asked: 1,
+      requested: 1,
       granted: null,
       ended: null,
-      askedMode: mode,
+      requestedMode: mode,
       behind: [{ id: 1, until: 'release' }],
     })
     return explain(resourceStateAt([held, one], 4)).text
@@ -164,7 +173,7 @@ describe('the sentence', () => {
   it('tells readers, writers and PW apart by what they wait for', () => {
     expect(waiting('PR', { canceling: 2 })).toContain('waits for every flush')
     expect(waiting('PW', { canceling: 2 })).toContain('every release')
-    expect(waiting('NBW', {})).toContain('until the lock in its way is CANCELING')
+    expect(waiting('NBW', {})).toContain('until the conflicting lock is CANCELING')
     expect(waiting('NBW', { mode: 'PR' })).toContain('every reader')
     expect(waiting('NBW', { mode: 'PW', canceling: 2 })).toContain('downgrade or release')
   })

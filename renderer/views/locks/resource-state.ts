@@ -30,7 +30,7 @@ export function resourceStateAt(lives: readonly Life[], t: number): ResourceStat
   const blocks = new Map<number, number>()
   const waiters = lives
     .filter((life) => phases.get(life.id) === 'waiting')
-    .sort((a, b) => a.asked - b.asked || a.id - b.id)
+    .sort((a, b) => a.requested - b.requested || a.id - b.id)
     .map((life): Waiting => {
       const blocking = life.behind.filter(({ id, until }) => {
         const phase = phases.get(id)
@@ -41,7 +41,7 @@ export function resourceStateAt(lives: readonly Life[], t: number): ResourceStat
       const forHolders = blocking.filter(({ id }) => phases.get(id) !== 'waiting').map(({ id }) => id)
       for (const id of forHolders) blocks.set(id, (blocks.get(id) ?? 0) + 1)
       const forWaiters = blocking.filter(({ id }) => phases.get(id) === 'waiting').map(({ id }) => id)
-      return { life, waitedMs: Math.max(0, t - life.asked), forHolders, forWaiters }
+      return { life, waitedMs: Math.max(0, t - life.requested), forHolders, forWaiters }
     })
   const holders = lives
     .filter(({ id }) => phases.get(id) === 'granted' || phases.get(id) === 'canceling')
@@ -79,15 +79,15 @@ export function factsOf({ holders, waiters }: ResourceState, t: number): Facts {
   const dirty = holders.filter((h) => h.isCanceling && (h.life.dataAt === null || h.life.dataAt > t + NEAR_MS))
   const unsent = ({ life }: Held): number => (life.dataAt === null ? life.dirtyBytes : life.bytes)
   return {
-    longest: oldest ? { name: oldest.life.name, mode: oldest.life.askedMode, ms: oldest.waitedMs } : null,
-    waitsFor: oldest ? locks || 'its turn at the lock server' : 'nothing',
+    longest: oldest ? { name: oldest.life.name, mode: oldest.life.requestedMode, ms: oldest.waitedMs } : null,
+    waitsFor: oldest ? locks || 'processing at the lock server' : 'nothing',
     minSn: sns.reduce<number | null>((least, sn) => (sn === null ? least : Math.min(least ?? sn, sn)), null),
     dirtyBytes: dirty.reduce((sum, held) => sum + unsent(held), 0),
     flushing: dirty.filter((held) => unsent(held) > 0).length,
   }
 }
 
-export interface MomentCounts {
+export interface RangeCounts {
   readonly grants: number
   readonly early: number
   readonly revocations: number
@@ -96,14 +96,14 @@ export interface MomentCounts {
 }
 
 /** Counts of events inside the range. */
-export function countsOf(lives: readonly Life[], spanMs: number): MomentCounts {
+export function countsOf(lives: readonly Life[], spanMs: number): RangeCounts {
   const isInside = (t: number | null): boolean => t !== null && t >= 0 && t <= spanMs
   const granted = lives.filter((life) => isInside(life.granted))
   return {
     grants: granted.length,
     early: granted.filter((life) => life.isEarlyGrant).length,
     revocations: granted.filter((life) => life.isEarlyRevocation).length,
-    upgrades: granted.filter((life) => life.mode !== life.askedMode).length,
+    upgrades: granted.filter((life) => life.mode !== life.requestedMode).length,
     downgrades: lives.filter((life) => isInside(life.downgradedAt)).length,
   }
 }
@@ -119,13 +119,13 @@ export function explain({ holders, waiters }: ResourceState): { level: 'info' | 
     return { level: 'ok', text: `No contention: ${many} held and no request waits.${flush}` }
   }
   const blockers = holders.filter((h) => oldest.forHolders.includes(h.life.id))
-  const { askedMode } = oldest.life
-  if (askedMode === 'PW')
+  const { requestedMode } = oldest.life
+  if (requestedMode === 'PW')
     return {
       level: 'info',
-      text: 'A PW reads data of others: it waits for every release, flush included. Early grant does not help it.',
+      text: 'PW also reads: it waits for every release, including the flush. Early grant does not apply to it.',
     }
-  if (askedMode === 'PR')
+  if (requestedMode === 'PR')
     return blockers.some((b) => b.isCanceling)
       ? {
           level: 'info',
@@ -135,16 +135,16 @@ export function explain({ holders, waiters }: ResourceState): { level: 'info' | 
   if (blockers.some((b) => b.mode === 'PR'))
     return {
       level: 'info',
-      text: 'A writer waits until every reader has released: cached reads must not become stale under their locks.',
+      text: 'A writer waits until every reader has released its lock, so that cached reads cannot become stale.',
     }
   if (blockers.some((b) => b.isCanceling))
     return {
       level: 'info',
-      text: 'Early grant passes only CANCELING NBW locks: a BW or PW blocks until its downgrade or release.',
+      text: 'Early grant applies only to CANCELING NBW locks: a BW or PW lock blocks until its downgrade or release.',
     }
   return {
     level: 'info',
-    text: 'A writer waits until the lock in its way is CANCELING, not for its flush: sequence numbers order late data.',
+    text: 'A writer waits until the conflicting lock is CANCELING, not for its flush: sequence numbers order late data.',
   }
 }
 
@@ -152,7 +152,7 @@ export function explain({ holders, waiters }: ResourceState): { level: 'info' | 
 export function stepsOf(lives: readonly Life[], spanMs: number): number[] {
   const found = new Set<number>()
   for (const life of lives)
-    for (const at of [life.asked, life.granted, life.canceling, life.downgradedAt, life.dataAt, life.ended])
+    for (const at of [life.requested, life.granted, life.canceling, life.downgradedAt, life.dataAt, life.ended])
       if (at !== null && at >= 0 && at <= spanMs) found.add(at)
   return [...found].sort((a, b) => a - b)
 }
@@ -178,7 +178,7 @@ export function queueSteps(lives: readonly Life[], spanMs: number): QueueStep[] 
   for (const life of lives) {
     const until = life.granted ?? life.ended
     if (until !== null && until < 0) continue
-    add(life.asked, 1)
+    add(life.requested, 1)
     if (until !== null) add(until, -1)
   }
   let waiting = 0

@@ -3,24 +3,24 @@ import { useMediaQuery } from '@vueuse/core'
 import { computed, onScopeDispose, reactive, ref, watch, type UnwrapNestedRefs } from 'vue'
 import { useLocksStore } from '../../stores/locks.ts'
 import { messageAt, messagesOf, stayMs, type Pace } from './replay.ts'
-import type { MomentCursor, Resource } from './use-moment.ts'
+import type { RangeCursor, Resource } from './use-range-cursor.ts'
 
 /** Times closer than this belong to the same message, because of rounding to Unix ms. */
 const SAME_MS = 0.002
 
-export function useReplay(moment: MomentCursor, resource: () => Resource) {
+export function useReplay(cursor: RangeCursor, resource: () => Resource) {
   const view = useLocksStore()
-  const isCalm = useMediaQuery('(prefers-reduced-motion: reduce)')
-  const messages = computed(() => messagesOf(resource().messages, resource().clients, moment.lives))
+  const isMotionReduced = useMediaQuery('(prefers-reduced-motion: reduce)')
+  const messages = computed(() => messagesOf(resource().messages, resource().clients, cursor.lives))
   const index = ref(-1)
   const isPlaying = ref(false)
   const chosen = ref<Pace>(1000)
   /** Pace in use: even steps with reduced motion. */
-  const pace = computed<Pace>(() => (isCalm.value ? 'step' : chosen.value))
+  const pace = computed<Pace>(() => (isMotionReduced.value ? 'step' : chosen.value))
   let timer: ReturnType<typeof setTimeout> | undefined
 
   watch(
-    [() => moment.t, messages],
+    [() => cursor.t, messages],
     ([t, list]) => {
       const here = list[index.value]
       if (!here || Math.abs(here.sent - t) > SAME_MS) index.value = messageAt(list, t)
@@ -31,7 +31,7 @@ export function useReplay(moment: MomentCursor, resource: () => Resource) {
     const message = messages.value[next]
     if (!message) return
     index.value = next
-    moment.put(message.sent)
+    cursor.put(message.sent)
   }
   function pause(): void {
     clearTimeout(timer)
@@ -77,7 +77,7 @@ export function useReplay(moment: MomentCursor, resource: () => Resource) {
     index,
     current,
     isPlaying,
-    isCalm,
+    isMotionReduced,
     chosen,
     pace,
     goTo,

@@ -9,45 +9,55 @@ export interface AlgorithmInfo {
   readonly label: string
   readonly mode: 'STATIC' | 'DYNAMIC_VANILLA' | 'DYNAMIC_LEFTOVER'
   /** Mode as text. */
-  readonly words: string
+  readonly modeText: string
+  /** Use of the rate that a job does not need; empty for static modes. */
+  readonly unusedRate: string
   readonly does: string
 }
 
-const face = (
+const entry = (
   value: PadllAlgorithm,
   label: string,
   mode: AlgorithmInfo['mode'],
-  words: string,
+  modeText: string,
+  unusedRate: string,
   does: string,
-): AlgorithmInfo => ({ value, label, mode, words, does })
+): AlgorithmInfo => ({ value, label, mode, modeText, unusedRate, does })
 
 export const algorithms: readonly AlgorithmInfo[] = [
-  face('static', 'Static', 'STATIC', 'static', 'Each job has the limit of its policy, whatever it uses.'),
-  face('uniform', 'Uniform', 'STATIC', 'static', 'Every job has the same share of the system limit.'),
-  face(
+  entry('static', 'Static', 'STATIC', 'static', '', 'Each job has the limit of its policy, whatever it uses.'),
+  entry('uniform', 'Uniform', 'STATIC', 'static', '', 'Every job has the same share of the system limit.'),
+  entry(
     'priority',
     'Priority',
     'STATIC',
     'static',
+    '',
     'Limits by policy, scaled down in proportion if their sum exceeds the system limit.',
   ),
-  face(
+  entry(
     'psharing',
     'PSharing',
     'DYNAMIC_VANILLA',
-    'dynamic, vanilla',
+    'dynamic',
+    'unused rate stays unused',
     'Proportional sharing: jobs get their demand or a fair share; what is left is divided equally.',
   ),
-  face(
+  entry(
     'psfa',
     'PSFA',
     'DYNAMIC_LEFTOVER',
-    'dynamic, leftover',
+    'dynamic',
+    'unused rate reallocated',
     'Proportional sharing without false allocation: rate that a job does not use goes to jobs that need it.',
   ),
 ]
 export const algorithmOf = (algorithm: PadllAlgorithm): AlgorithmInfo =>
   algorithms.find(({ value }) => value === algorithm) ?? (algorithms[0] as AlgorithmInfo)
+
+/** Control mode in full: its name, and what happens to unused rate. */
+export const fullModeText = ({ modeText, unusedRate }: AlgorithmInfo): string =>
+  unusedRate === '' ? modeText : `${modeText}, ${unusedRate}`
 
 /** Describes the interval at which limits are computed. */
 export function intervalText(rounds: number, intervalMs: number): string {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { channelRows, refillWords, waitWords } from './channel-rows.ts'
+import { channelRows, refillText, waitText } from './channel-rows.ts'
 import { metadataFrame } from '#tests/kits/renderer/views/metadata-host.ts'
 
 it('finds the rule of a row by its server and service, also if service prefixes or rule names are the same', () => {
@@ -40,7 +40,7 @@ it('uses bytes for data channels', () => {
 })
 
 it('formats waits and refill intervals', () => {
-  expect([null, 0, 4.56, 12, 9_999, 10_000].map(waitWords)).toEqual([
+  expect([null, 0, 4.56, 12, 9_999, 10_000].map(waitText)).toEqual([
     '\u2013',
     '0.0 ms',
     '4.6 ms',
@@ -48,7 +48,7 @@ it('formats waits and refill intervals', () => {
     '9\u202F999 ms',
     '10.0 s',
   ])
-  expect([[10, 10], [10, null, 20], [null], []].map(refillWords)).toEqual([
+  expect([[10, 10], [10, null, 20], [null], []].map(refillText)).toEqual([
     'refill 10 ms',
     'refill 10\u201320 ms',
     '',

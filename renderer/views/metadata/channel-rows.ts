@@ -30,7 +30,7 @@ export interface ChannelRow {
 }
 
 /** Formats a mean wait: tenths below 10 ms, seconds from 10 s on. */
-export function waitWords(ms: number | null): string {
+export function waitText(ms: number | null): string {
   if (ms === null) return NOTHING
   return ms >= 10_000 ? `${formatNumber(ms / 1000, 1)} s` : `${formatNumber(ms, ms < 10 ? 1 : 0)} ms`
 }
@@ -65,7 +65,7 @@ export function channelRows({
       usedText: formatPercent(used),
       waited,
       waitedText: formatPercent(waited),
-      wait: waitWords(channels.waitMs[i] ?? null),
+      wait: waitText(channels.waitMs[i] ?? null),
       queued: formatNumber(channels.queued[i] ?? null),
       spark: channels.spark[i] ?? [],
       service: rule?.service ?? '',
@@ -75,7 +75,7 @@ export function channelRows({
 }
 
 /** Formats the refill interval: `refill 10 ms` if all channels have the same, else a range; empty if none is known. */
-export function refillWords(refillMs: readonly (number | null)[]): string {
+export function refillText(refillMs: readonly (number | null)[]): string {
   const known = refillMs.filter((v) => v !== null)
   if (known.length === 0) return ''
   const low = Math.min(...known)

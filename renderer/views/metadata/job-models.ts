@@ -11,10 +11,10 @@ export interface JobModel {
   readonly id: string
   readonly name: string
   readonly colour: number
-  readonly asked: number | null
+  readonly arriving: number | null
   readonly allocated: number | null
   readonly measured: number | null
-  readonly askedSeries: readonly (number | null)[]
+  readonly arrivingSeries: readonly (number | null)[]
   readonly allocatedSeries: readonly (number | null)[]
   readonly measuredSeries: readonly (number | null)[]
   /** Operations that wait. */
@@ -35,8 +35,8 @@ export function largestOf(frame: MetadataFrame): number {
 }
 
 /** Top of the small charts. Allocations are not counted: one far above the rates would flatten all charts. */
-export function smallTop(faces: readonly JobModel[]): number {
-  return faces.reduce((m, f) => Math.max(m, largest(f.askedSeries), largest(f.measuredSeries)), 0)
+export function smallTop(models: readonly JobModel[]): number {
+  return models.reduce((m, f) => Math.max(m, largest(f.arrivingSeries), largest(f.measuredSeries)), 0)
 }
 
 /** Mean wait of an operation in the window, s. The sum of all waits would soon be days. */
@@ -59,19 +59,19 @@ export function jobModels({ jobs, plane, t }: MetadataFrame, unit: OpUnit): JobM
       id,
       name: id === '' ? 'other' : plainText(jobName(id).short),
       colour: jobs.colour[i] ?? 0,
-      asked: jobs.asked[i] ?? null,
+      arriving: jobs.asked[i] ?? null,
       allocated: jobs.allocated[i] ?? null,
       measured: jobs.measured[i] ?? null,
-      askedSeries: jobs.askedSeries[i] ?? [],
+      arrivingSeries: jobs.askedSeries[i] ?? [],
       allocatedSeries: jobs.allocatedSeries[i] ?? [],
       measuredSeries: jobs.measuredSeries[i] ?? [],
       queued,
       facts: [
         ...(queued > 0 ? [`${formatNumber(queued)} waiting`] : []),
-        ...(demand === null ? [] : [`demand ${inUnit(unit, demand)}`]),
-        ...(limit === null ? [] : [`limit ${inUnit(unit, limit)}`]),
-        ...(hasLeft ? ['has left'] : demand === null && limit === null ? ['no policy'] : []),
-        ...(waitS >= 0.001 ? [`mean wait ${waitWords(waitS)}`] : []),
+        ...(demand === null ? [] : [`demand (policy) ${inUnit(unit, demand)}`]),
+        ...(limit === null ? [] : [`limit (policy) ${inUnit(unit, limit)}`]),
+        ...(hasLeft ? ['no stages left'] : demand === null && limit === null ? ['no policy'] : []),
+        ...(waitS >= 0.001 ? [`mean wait ${waitText(waitS)}`] : []),
         ...(stages > 0 ? [plural(stages, plane === 'mds' ? 'rule' : 'stage')] : []),
       ],
     }
@@ -90,5 +90,5 @@ export function steadyOrder(before: readonly string[], now: readonly string[]): 
   return [...kept, ...rest, ...(there.has('') ? [''] : [])]
 }
 
-const waitWords = (s: number): string =>
+const waitText = (s: number): string =>
   s < 1 ? `${formatNumber(s * 1000)} ms` : s < 60 ? `${formatNumber(s, 1)} s` : formatSpan(s * 1000)

@@ -6,7 +6,7 @@ const mark = (atMs: number, text = 'bwa joins') => ({ atMs, kind: 'join' as cons
 
 it('places labels where there is room, left of the line at the right edge', () => {
   const placed = placeMarks([mark(100), mark(500), mark(990), mark(2000)], 0, 1000, 800)
-  expect(placed.map(({ share, words, isLeft }) => [share, words, isLeft])).toEqual([
+  expect(placed.map(({ share, label, isLeft }) => [share, label, isLeft])).toEqual([
     [0.1, 'bwa joins', false],
     [0.5, 'bwa joins', false],
     [0.99, 'bwa joins', true],
@@ -15,7 +15,7 @@ it('places labels where there is room, left of the line at the right edge', () =
 
 it('merges marks at the same place and keeps all their texts', () => {
   const [one] = placeMarks([mark(500, 'a joins'), mark(501, 'b joins')], 0, 1000, 800)
-  expect(one).toMatchObject({ words: 'a joins +1', title: 'a joins\nb joins' })
+  expect(one).toMatchObject({ label: 'a joins +1', title: 'a joins\nb joins' })
 })
 
 it('never overlaps labels', () => {
@@ -29,9 +29,9 @@ it('never overlaps labels', () => {
         width,
       )
       const boxes = placed
-        .filter((p) => p.words !== null)
-        .map(({ share, words, isLeft }) => {
-          const px = (words ?? '').length * 5.6
+        .filter((p) => p.label !== null)
+        .map(({ share, label, isLeft }) => {
+          const px = (label ?? '').length * 5.6
           return isLeft ? [share * width - px, share * width] : [share * width, share * width + px]
         })
       for (const [i, [, to]] of boxes.entries()) {

@@ -9,7 +9,7 @@ export interface PlacedMark {
   /** 0..1 along the axis. */
   readonly share: number
   /** Label beside the mark; null if it would overlap another one. */
-  readonly words: string | null
+  readonly label: string | null
   /** Texts of all marks at this place. */
   readonly title: string
   readonly level: Mark['level']
@@ -22,12 +22,12 @@ const CHAR_PX = 5.6
 const AROUND_PX = 10
 /** Marks closer to each other than this are merged. */
 const NEAR_PX = 4
-const WORDS_MAX = 24
+const LABEL_CHARS = 24
 
 /** Shortens a label. Marks begin with their job, whose program is more useful than its number. */
 function cut(text: string): string {
   const short = text.replace(/^\S+/, (id) => jobName(id).short)
-  return short.length > WORDS_MAX ? `${short.slice(0, WORDS_MAX - 1)}\u2026` : short
+  return short.length > LABEL_CHARS ? `${short.slice(0, LABEL_CHARS - 1)}\u2026` : short
 }
 
 /** @param widthPx  width of the axis. */
@@ -51,12 +51,12 @@ export function placeMarks(marks: readonly Mark[], fromMs: number, toMs: number,
     const needs = text.length * CHAR_PX + AROUND_PX
     const isLeft = x + needs > widthPx && x - needs >= free
     const nextX = (groups[i + 1]?.share ?? 2) * widthPx
-    const fits = isLeft || (x >= free && x + needs <= Math.min(nextX, widthPx))
-    if (fits) free = isLeft ? x : x + needs
+    const isPlaced = isLeft || (x >= free && x + needs <= Math.min(nextX, widthPx))
+    if (isPlaced) free = isLeft ? x : x + needs
     return {
       key: `${first.atMs} ${first.kind} ${i}`,
       share,
-      words: fits ? text : null,
+      label: isPlaced ? text : null,
       title: here.map((m) => m.text).join('\n'),
       level: here.find((m) => m.level === 'bad')?.level ?? here.find((m) => m.level === 'watch')?.level ?? first.level,
       isLeft,

@@ -46,7 +46,7 @@ describe('the hierarchy', () => {
     await show()
     const row = wrapper.find('[data-key="a/train.py0"]')
     expect(row.text()).toContain('at its limit')
-    expect(row.find('.state .st').attributes('aria-label')).toBe('watch')
+    expect(row.find('.state .st').attributes('aria-label')).toBe('warning')
     expect(row.findAll('.num').map((n) => n.text())).toEqual(['9.3', '9.4'])
     expect(wrapper.find('[data-key=b]').text()).toContain('silent for 4 s')
     expect(rowNames().at(-1)).toContain('988 more stages')
@@ -106,11 +106,11 @@ describe('the hierarchy', () => {
 describe('the controller', () => {
   it('is changed by what is chosen, and shown changed as soon as the host agrees', async () => {
     await show()
-    expect(find('mode-badge').text()).toContain('dynamic, leftover')
+    expect(find('mode-badge').text()).toContain('dynamic, unused rate reallocated')
     await find('algorithm-psharing').trigger('click')
     await flushPromises()
     expect(host.calls).toEqual([{ verb: 'change', input: { plane: 'stages', algorithm: 'psharing' } }])
-    expect(find('mode-badge').text()).toContain('dynamic, vanilla')
+    expect(find('mode-badge').text()).toContain('dynamic, unused rate stays unused')
     await find('algorithm-uniform').trigger('click')
     await flushPromises()
     expect(find('mode-badge').text()).toContain('static')
@@ -122,7 +122,7 @@ describe('the controller', () => {
     host.refuses = new ORPCError('REFUSED', { defined: true, data })
     await find('algorithm-static').trigger('click')
     await flushPromises()
-    expect(find('mode-badge').text()).toContain('dynamic, leftover')
+    expect(find('mode-badge').text()).toContain('dynamic, unused rate reallocated')
     expect(wrapper.text()).toContain('Nothing is written in Observe')
     expect(wrapper.text()).toContain('Next: Choose Enforce.')
   })
@@ -179,7 +179,7 @@ describe('jobs and channels', () => {
     await show()
     await vi.waitFor(() => expect(wrapper.findAll('[data-testid=job-small]')).toHaveLength(4))
     const train = wrapper.find('[data-job="train.py"][data-testid=job-small]')
-    expect(train.text()).toContain('37.1 of 59.9 asked')
+    expect(train.text()).toContain('37.1 of 59.9 arriving')
     expect(find('false-allocation').text()).toContain('3.2')
     expect(find('jobs-sub').text()).toBe('k op/s at 14:32:07')
     await train.find('button').trigger('click')
@@ -247,7 +247,7 @@ describe('the policy file', () => {
   })
   it('may be empty', async () => {
     await show(metadataFrame({ policies: { text: '', steps: [], nextInS: null, startedMs: null } }))
-    expect(find('no-policies').text()).toContain('No policy')
+    expect(find('no-policies').text()).toContain('No policies')
   })
 })
 
@@ -318,6 +318,6 @@ describe('the filter', () => {
   it('reports that a recording is shown whole', async () => {
     useMetadataStore().filter = 'job:train'
     await show(metadataFrame(), 'RECORDED')
-    expect(find('filter-count').text()).toBe('recorded whole')
+    expect(find('filter-count').text()).toBe('not filtered')
   })
 })

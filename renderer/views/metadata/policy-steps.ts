@@ -12,7 +12,7 @@ export interface StepModel {
   readonly scope: string
   readonly value: string
   readonly state: PolicyStep['state'] | 'next'
-  readonly words: string
+  readonly status: string
   /** Step as in the file, and its state. */
   readonly title: string
   /** Part of its line that this plane cannot express; null if none. */
@@ -21,7 +21,7 @@ export interface StepModel {
 
 const kinds: Readonly<Record<string, string>> = { job: 'limit', demand: 'demand' }
 /** Returns the name of a kind; a kind that is only read keeps its keyword. */
-export const kindWord = (kind: string): string => (Object.hasOwn(kinds, kind) ? (kinds[kind] ?? kind) : plainText(kind))
+export const kindName = (kind: string): string => (Object.hasOwn(kinds, kind) ? (kinds[kind] ?? kind) : plainText(kind))
 
 const stateNames: Readonly<Record<StepModel['state'], string>> = {
   next: 'next',
@@ -42,18 +42,19 @@ export function policySteps(
   return sorted.map((step, i) => {
     const isNext = step.state === 'waiting' && step.atS === nextAtS
     const state = isNext ? 'next' : step.state
-    const leftS = step.state === 'waiting' && nextAtS !== null && nextInS !== null ? nextInS + step.atS - nextAtS : null
-    const words = leftS === null ? stateNames[state] : `in ${formatCountdown(leftS * 1000)}`
+    const remainingS =
+      step.state === 'waiting' && nextAtS !== null && nextInS !== null ? nextInS + step.atS - nextAtS : null
+    const status = remainingS === null ? stateNames[state] : `in ${formatCountdown(remainingS * 1000)}`
     return {
       key: `${step.line} ${i}`,
       line: step.line,
       at: formatNumber(step.atS, Number.isInteger(step.atS) ? 0 : 1),
-      kind: kindWord(step.kind),
+      kind: kindName(step.kind),
       job: plainText(step.job),
       scope: plainText(step.scope),
       value: formatNumber(step.value),
       state,
-      words,
+      status,
       title: plainText(
         `line ${step.line}: ${step.rule} ${step.atS} ${step.kind} ${step.job} ${step.scope} ${step.value}, ${stateNames[state]}`,
       ),

@@ -109,7 +109,7 @@ export function treeStep(rows: readonly TreeRow[], at: number, key: string): Tre
   return null
 }
 
-const words: Readonly<Record<Level, string>> = {
+const levelTexts: Readonly<Record<Level, string>> = {
   ok: 'below its limit',
   watch: 'watch',
   bad: 'bad',
@@ -120,4 +120,5 @@ const words: Readonly<Record<Level, string>> = {
 export const shortWhy = (why: string): string => why.split(/[,:;]/, 1)[0] ?? ''
 
 /** Formats the state of a row. */
-export const stateText = ({ why, level }: Pick<TreeRow, 'why' | 'level'>): string => (why === '' ? words[level] : why)
+export const stateText = ({ why, level }: Pick<TreeRow, 'why' | 'level'>): string =>
+  why === '' ? levelTexts[level] : why

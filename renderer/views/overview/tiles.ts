@@ -7,10 +7,10 @@ const labels: Record<TileId, string> = {
   write: 'Write',
   rpc: 'RPC',
   service: 'Service time',
-  queued: 'Queued RPC',
-  budget: 'Budget used',
+  queued: 'Queued RPCs',
+  budget: 'Utilization',
   rules: 'Rules',
-  lent: 'Tokens on loan',
+  lent: 'Tokens lent',
   locks: 'Locks waiting',
 }
 
@@ -26,15 +26,15 @@ function measureOf(id: TileId, value: number | null): Measure {
 
 /** Formats a tile while comparing: the value at B, the value at A, and the difference. */
 export function formatComparedTile(tile: Tile, windowMs: number): TileModel {
-  const face = formatTile(tile, windowMs)
+  const shown = formatTile(tile, windowMs)
   const { id, value, against = null } = tile
-  if (against === null) return { ...face, change: '', note: 'no data at A', sign: null }
+  if (against === null) return { ...shown, change: '', note: 'no data at A', sign: null }
   const measure = measureOf(id, value ?? against)
   const delta = value === null ? null : (value - against) / measure.divisor
   const was = formatNumber(against / measure.divisor, measure.decimals)
   const change = formatSigned(delta, measure.decimals)
   return {
-    ...face,
+    ...shown,
     change,
     note: `A ${was}`,
     sign: delta === null ? null : /[1-9]/.test(change) ? Math.sign(delta) : 0,

@@ -1,6 +1,17 @@
 import { expect, it } from 'vitest'
-import type { PaperBars, PaperTimeline } from '#core/api/papers.ts'
-import { bandNames, commonEnds, figureName, figureRows, isAdditive, linesOf, spanS } from './figures.ts'
+import type { PaperBars, PaperCurve, PaperTimeline } from '#core/api/papers.ts'
+import { jobLook } from '../../charts/patterns.ts'
+import {
+  bandNames,
+  commonEnds,
+  figureName,
+  figureRows,
+  isAdditive,
+  linesOf,
+  publishedLines,
+  readingText,
+  spanS,
+} from './figures.ts'
 
 const timeline = (id: string, unit: string, ...series: number[][]): PaperTimeline => ({
   kind: 'timeline',
@@ -12,6 +23,7 @@ const timeline = (id: string, unit: string, ...series: number[][]): PaperTimelin
   series: series.map((values, i) => ({ name: `Job${i + 1}`, values })),
 })
 const bars = (id: string): PaperBars => ({ kind: 'bars', id, title: id, unit: '%', series: [], groups: [] })
+const curve = (id: string): PaperCurve => ({ kind: 'curve', id, title: id, unit: 'GB/s', across: 'KB', series: [] })
 
 it('groups parts of one figure with one unit into a row, in the order of the paper', () => {
   const figures = [
@@ -21,12 +33,18 @@ it('groups parts of one figure with one unit into a row, in the order of the pap
     timeline('fig7.static', 'RPC/s'),
     bars('fig8a'),
     bars('fig8b'),
+    curve('fig8.one'),
+    curve('fig8.two'),
   ]
-  const ids = figureRows(figures).map((row) => (row.kind === 'bars' ? row.bars : row.timelines).map(({ id }) => id))
+  const ids = figureRows(figures).map((row) => {
+    if (row.kind === 'timeline') return row.timelines.map(({ id }) => id)
+    return (row.kind === 'bars' ? row.bars : row.curves).map(({ id }) => id)
+  })
   expect(ids).toEqual([
     ['fig7.Job1', 'fig7.Job2'],
     ['fig7.none', 'fig7.static'],
     ['fig8a', 'fig8b'],
+    ['fig8.one', 'fig8.two'],
   ])
 })
 
@@ -47,6 +65,17 @@ it('gives charts of a row one value axis: of the highest stack, or of the widest
     max: 80,
     step: 20,
   })
+  const published = [
+    {
+      name: 'Job1',
+      points: [
+        [0, 700],
+        [5, -20],
+      ] as [number, number][],
+    },
+  ]
+  expect(commonEnds(all, true, [{ published }])).toEqual({ min: 0, max: 800, step: 200 })
+  expect(commonEnds([timeline('c', 'tokens', [3])], false, [{ published }])).toMatchObject({ min: -200, max: 800 })
   expect(isAdditive(all[0]!)).toBe(true)
   expect(isAdditive(timeline('c', 'tokens'))).toBe(false)
   expect(isAdditive({ ...all[0]!, isStacked: false })).toBe(false)
@@ -70,4 +99,22 @@ it('places a name in its band only where the band is thick enough over the width
   expect(places[0]?.y).toBeCloseTo(0.1, 9)
   expect(places[1]?.x).toBeGreaterThan(0.6)
   expect(places[1]?.y).toBeCloseTo((110 + 100) / 500, 9)
+})
+
+it('draws published lines in the color of their series, and others in a color of their own', () => {
+  const line = (name: string) => ({ name, points: [] })
+  const lines = publishedLines(
+    [line('b'), line('c')],
+    [
+      { name: 'a', look: jobLook(0) },
+      { name: 'b', look: jobLook(1) },
+    ],
+  )
+  expect(lines.map(({ look }) => look)).toEqual([jobLook(1), jobLook(3)])
+})
+
+it('reads the published value in parentheses beside the measured one', () => {
+  expect(readingText(118, 120)).toBe('118 (120)')
+  expect(readingText(118, null)).toBe('118')
+  expect(readingText(null, 120)).toBe('\u2013 (120)')
 })

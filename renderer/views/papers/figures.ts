@@ -1,7 +1,9 @@
 /** Rows of figures, laid out as in the paper: parts of one figure with the same unit are side by side. */
-import type { PaperBars, PaperFigure, PaperTimeline } from '#core/api/papers.ts'
-import type { ValueEnds } from '../../charts/parts.ts'
+import type { PaperBars, PaperCurve, PaperFigure, PaperTimeline } from '#core/api/papers.ts'
+import { jobLook, type Look } from '../../charts/patterns.ts'
+import type { ValueEnds } from '../../charts/picture.ts'
 import { niceMax, stackedMax, tickStep } from '../../charts/scale.ts'
+import { formatNumber } from '../../format/units.ts'
 
 export interface TimelineRow {
   readonly kind: 'timeline'
@@ -13,7 +15,12 @@ export interface BarsRow {
   readonly key: string
   readonly bars: readonly PaperBars[]
 }
-export type FigureRow = TimelineRow | BarsRow
+export interface CurveRow {
+  readonly kind: 'curve'
+  readonly key: string
+  readonly curves: readonly PaperCurve[]
+}
+export type FigureRow = TimelineRow | BarsRow | CurveRow
 
 /** `fig7` of `fig7.static`, `fig4` of `fig4b`. */
 const figureOf = (id: string): string => id.split('.')[0]!.replace(/(\d)[a-z]$/, '$1')
@@ -27,6 +34,9 @@ export function figureRows(figures: readonly PaperFigure[]): FigureRow[] {
     if (figure.kind === 'timeline') {
       const before = row?.kind === 'timeline' ? row.timelines : []
       rows.set(key, { kind: 'timeline', key, timelines: [...before, figure] })
+    } else if (figure.kind === 'curve') {
+      const before = row?.kind === 'curve' ? row.curves : []
+      rows.set(key, { kind: 'curve', key, curves: [...before, figure] })
     } else {
       const before = row?.kind === 'bars' ? row.bars : []
       rows.set(key, { kind: 'bars', key, bars: [...before, figure] })
@@ -57,14 +67,19 @@ const lengthS = ({ binS, series }: Lines): number => binS * Math.max(0, ...serie
 /** Length of the longest lines, s. */
 export const spanS = (all: readonly Lines[]): number => Math.max(0, ...all.map(lengthS)) || 1
 
-/** Range of the value axis that all lines share. */
-export function commonEnds(all: readonly Lines[], isStacked: boolean): ValueEnds {
+type Published = Pick<PaperTimeline, 'published'>
+const publishedValues = ({ published = [] }: Published): number[] =>
+  published.flatMap(({ points }) => points.map(([, value]) => value))
+
+/** Range of the value axis that all lines share, measured and published. */
+export function commonEnds(all: readonly Lines[], isStacked: boolean, timelines: readonly Published[] = []): ValueEnds {
+  const published = timelines.flatMap(publishedValues)
   if (isStacked) {
-    const max = niceMax(Math.max(...all.map(({ series }) => stackedMax(series))))
+    const max = niceMax(Math.max(...all.map(({ series }) => stackedMax(series)), ...published))
     return { min: 0, max, step: tickStep(max) }
   }
-  let low = 0
-  let high = 0
+  let low = Math.min(0, ...published)
+  let high = Math.max(0, ...published)
   for (const { series } of all)
     for (const { values } of series)
       for (const value of values) {
@@ -73,6 +88,28 @@ export function commonEnds(all: readonly Lines[], isStacked: boolean): ValueEnds
       }
   const step = tickStep(niceMax(Math.max(high, -low)))
   return { min: Math.floor(low / step) * step, max: Math.ceil(high / step) * step || step, step }
+}
+
+type PublishedLine = NonNullable<PaperTimeline['published']>[number]
+
+/** Published lines in the look of the measured line of the same name, or in one that no line has. */
+export function publishedLines(
+  published: readonly PublishedLine[],
+  lines: readonly { readonly name: string; readonly look: Look }[],
+): (PublishedLine & { readonly look: Look })[] {
+  return published.map((line, i) => {
+    const look = lines.find(({ name }) => name === line.name)?.look ?? jobLook(lines.length + i)
+    return { ...line, look }
+  })
+}
+
+/** Measured value at a crosshair, with the published one in parentheses. */
+export function readingText(
+  measured: number | null,
+  published: number | null,
+  format: (value: number | null) => string = formatNumber,
+): string {
+  return published === null ? format(measured) : `${format(measured)} (${format(published)})`
 }
 
 export interface NamePlace {

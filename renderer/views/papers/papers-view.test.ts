@@ -1,15 +1,20 @@
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import CurveChart from '../../charts/CurveChart.vue'
+import RunChart from '../../charts/RunChart.vue'
 import { usePapersStore } from '../../stores/papers.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 import PapersView from './PapersView.vue'
 import {
   claimResult,
+  claimsOfEachVerdict,
   experiment,
+  fit,
   openPapersHost,
   papersResult,
   progress,
+  publishedFigures,
   type PapersHost,
 } from '#tests/kits/renderer/views/papers-host.ts'
 
@@ -42,6 +47,18 @@ async function send(...events: Parameters<PapersHost['send']>[0][]): Promise<voi
   for (const event of events) host.send(event)
   await flushPromises()
 }
+/** Texts of the cells of a claim. */
+const cells = (row: number): string[] =>
+  wrapper
+    .findAll('[data-testid=claim]')
+    [row]?.findAll('td')
+    .map((td) =>
+      td
+        .text()
+        .replace(/[ \n]+/g, ' ')
+        .trim(),
+    ) ?? []
+const claimNumbers = (): string[] => wrapper.findAll('[data-testid=claim] td:first-child').map((td) => td.text())
 /** Waits until all rows of figures and their charts are rendered. */
 const drawn = () => vi.waitFor(() => expect(wrapper.findAll('.plot [role=img]')).toHaveLength(4))
 
@@ -64,7 +81,7 @@ describe('before the first run', () => {
     expect(find('run').attributes('disabled')).toBeDefined()
     press('r')
     await flushPromises()
-    expect(host.asked).toEqual([])
+    expect(host.runs).toEqual([])
   })
 })
 
@@ -73,7 +90,7 @@ describe('a run', () => {
     await find('seeds').setValue('1-3')
     press('r')
     await flushPromises()
-    expect(host.asked).toEqual([{ experiment: 'adaptbf.IV-D', seeds: [1, 2, 3] }])
+    expect(host.runs).toEqual([{ experiment: 'adaptbf.IV-D', seeds: [1, 2, 3] }])
     await send(progress(4, 9))
     expect(find('progress').text()).toContain('IV-D, static, seed 2')
     expect(find('progress').text()).toContain('4 of 9')
@@ -83,15 +100,25 @@ describe('a run', () => {
     await send(papersResult())
     await drawn()
     expect(find('progress').exists()).toBe(false)
-    expect(find('outcome').text()).toContain('1 of 1 claims hold')
+    expect(find('outcome').text()).toContain('1 reproduced')
     expect(find('outcome').text()).toContain('medians over seeds 1\u20133')
     expect(wrapper.findAll('[data-testid=timeline] h2').map((h) => h.text())).toEqual(['No BW', 'Static BW', 'AdapTBF'])
     expect(wrapper.findAll('[data-testid=timeline]')[1]?.text()).toContain('continues to 60\u202Fs')
     expect(find('bars').find('[role=img]').attributes('aria-label')).toBe(
       'Gain of AdapTBF, %. Job1: over No BW \u221216, over Static BW +558.',
     )
-    expect(find('claim').text()).toContain('0.9989')
-    expect(find('claim').text()).toContain('holds')
+    expect(cells(0)).toEqual([
+      '1',
+      'as fast as No BW',
+      'IV-D3, Fig 4(a)',
+      'highest of the three',
+      '0.99890.9986 \u2026 0.999',
+      '\u22120.1\u202F%',
+      '\u2265 1 \u22120.02',
+      '0.9986 \u2026 0.999',
+      'reproduced',
+      '\u2265 0.98',
+    ])
   })
 
   it('shows five setups in two rows with the limit, and minutes where seconds would be long', async () => {
@@ -126,14 +153,19 @@ describe('a run', () => {
     expect(wrapper.findAll('[data-testid=claim] td:first-child')[1]?.attributes('title')).toBe(named.id)
   })
 
-  it('says what is not reached, and why', async () => {
+  it('shows an exceeded regression bound apart from the verdict', async () => {
     await start()
     const note = 'Parity is the most that can be reached.'
-    await send(papersResult({ claims: [claimResult({ ok: false, measured: null, failed_seeds: [2], note })] }))
-    expect(find('outcome').text()).toContain('0 of 1 claims hold')
-    expect(find('claim').text()).toContain('not reached')
-    expect(find('claim-note').text()).toBe(`${note}Not reached on seed 2 alone.`)
-    expect(find('experiment-adaptbf.IV-D').text()).toContain('0/1')
+    expect(find('outcome').exists()).toBe(false)
+    await send(papersResult({ claims: [claimResult({ ok: false, failed_seeds: [2], note })] }))
+    expect(find('outcome').text()).toContain('1 reproduced')
+    expect(find('outcome').text()).toContain('1 regression bound exceeded')
+    expect(cells(0).at(-2)).toBe('reproduced')
+    expect(cells(0).at(-1)).toContain('exceeded')
+    expect(find('claim-note').text()).toBe(
+      `${note}Regression bound exceeded: 0.9989, required \u2265 0.98.Outside the regression bound on seed 2 alone.`,
+    )
+    expect(find('experiment-adaptbf.IV-D').text()).toContain('1 regression bound exceeded')
   })
 
   it('is cancelled by the button, and nothing of it is kept', async () => {
@@ -142,7 +174,7 @@ describe('a run', () => {
     await find('cancel').trigger('click')
     await flushPromises()
     expect(host.cancelled).toBe(1)
-    expect(find('cancelled').text()).toContain('Cancelled after 2 of 15. No result was kept.')
+    expect(find('cancelled').text()).toContain('Canceled after 2 of 15. No result was kept.')
     expect(find('run').exists()).toBe(true)
   })
 
@@ -153,7 +185,7 @@ describe('a run', () => {
     await find('cancel').trigger('click')
     await flushPromises()
     expect(find('cancelled').text()).toContain('The previous result is shown below.')
-    expect(find('outcome').text()).toContain('1 of 1 claims hold')
+    expect(find('outcome').text()).toContain('1 reproduced')
   })
 
   it('continues while another view or experiment is shown, and keeps its result for this session', async () => {
@@ -169,7 +201,7 @@ describe('a run', () => {
     expect(find('not-run').exists()).toBe(true)
     press('k')
     await flushPromises()
-    expect(find('outcome').text()).toContain('1 of 1 claims hold')
+    expect(find('outcome').text()).toContain('1 reproduced')
     await drawn()
   })
 
@@ -177,7 +209,148 @@ describe('a run', () => {
     await start()
     await send(papersResult())
     const copied = find('outcome').findComponent({ name: 'CopyButton' }).props('text') as string
-    expect(JSON.parse(copied)).toMatchObject({ seeds: [1, 2, 3], seconds: 1.7, claims: [{ id: 'adaptbf.IV-D.1' }] })
+    expect(JSON.parse(copied)).toMatchObject({
+      seeds: [1, 2, 3],
+      seconds: 1.7,
+      claims: [{ id: 'adaptbf.IV-D.1' }],
+      counts: { adaptbf: { reproduced: 1 } },
+      fits: [],
+    })
+  })
+})
+
+describe('verdicts', () => {
+  beforeEach(async () => {
+    await start()
+    await send(papersResult({ claims: claimsOfEachVerdict(), figures: [] }))
+  })
+
+  it('are counted in the outcome and in the list', () => {
+    expect(
+      find('outcome')
+        .findAll('li')
+        .map((li) => li.text()),
+    ).toEqual(['1 reproduced', '1 calibrated on', '1 differs', '1 contradicts the paper', '1 not published'])
+    expect(find('outcome').text()).not.toContain('bound')
+    expect(find('experiment-adaptbf.IV-D').text()).toContain('1 reproduced, 1 differs, 1 contradicts the paper')
+  })
+
+  it('are on the published value, with the difference, the tolerance and the reasons below', () => {
+    expect([0, 1, 2, 3, 4].map((row) => cells(row)[8])).toEqual([
+      'reproduced',
+      'calibrated on',
+      'differs',
+      'contradicts the paper',
+      'not published',
+    ])
+    expect(cells(2).slice(3, 7)).toEqual(['20', '2523.5 \u2026 26.25', '+25\u202F%', '\u00B110\u202F%'])
+    const tolerance = wrapper.findAll('[data-testid=claim]')[2]?.find('td.tol')
+    expect(tolerance?.attributes('title')).toContain('without the spread of a testbed')
+    expect(wrapper.findAll('[data-testid=claim-note]').map((note) => note.text())).toEqual([
+      'Calibrated on: rpcUs, the time of one RPC.',
+      'The model has no cache.Tolerance: A tenth, for a model without the spread of a testbed.',
+      'Proof: The work of Table I takes 97 minutes at the published limit.Tolerance: Printed as whole minutes.',
+    ])
+  })
+
+  it('have no green mark other than for a reproduced value', () => {
+    const marks = wrapper.findAll('[data-testid=claim] td.res .st')
+    expect(marks.map((mark) => mark.classes('ok'))).toEqual([true, false, false, false, false])
+    expect(marks[3]?.classes('contradicts')).toBe(true)
+  })
+
+  it('filter the claims', async () => {
+    await find('claims-differs').trigger('click')
+    expect(find('claims-differs').attributes('aria-pressed')).toBe('true')
+    expect(claimNumbers()).toEqual(['3'])
+    expect(find('claims-shown').text()).toBe('1 of 5 claims')
+    await find('claims-silent').trigger('click')
+    expect(claimNumbers()).toEqual(['5'])
+    await find('claims-silent').trigger('click')
+    expect(claimNumbers()).toEqual(['1', '2', '3', '4', '5'])
+    expect(find('claims-shown').exists()).toBe(false)
+  })
+
+  it('of the next run show all claims if none matches the filter', async () => {
+    await find('claims-contradicts').trigger('click')
+    expect(claimNumbers()).toEqual(['4'])
+    await start()
+    await send(papersResult({ figures: [] }))
+    expect(claimNumbers()).toEqual(['1'])
+    expect(find('claims-contradicts').exists()).toBe(false)
+  })
+})
+
+it('declares fitted constants beside the claims, with what they predict', async () => {
+  const papers = usePapersStore()
+  expect(find('fits').exists()).toBe(false)
+  papers.experiments = [experiment('IV-D', { fits: [fit] })]
+  await flushPromises()
+  expect(
+    find('fit')
+      .findAll('td')
+      .map((td) => td.text()),
+  ).toEqual(Object.values(fit))
+})
+
+describe('published values in figures', () => {
+  const legendOf = (testid: string) =>
+    find(testid)
+      .findAll('.legend [data-series]')
+      .map((item) => item.text())
+  const named = (testid: string) => find(testid).find('[role=img]').attributes('aria-label')
+
+  it('are named in the legend and in the text of bars and curves', async () => {
+    await start()
+    await send(papersResult({ figures: publishedFigures() }))
+    await vi.waitFor(() => expect(wrapper.findAll('.plot [role=img]')).toHaveLength(2))
+    expect(legendOf('bars')).toEqual(['measured here', 'another', 'published'])
+    expect(named('bars')).toBe(
+      'Throughput, MB/s. Job1: measured here 100 (published 120), another 50; ' +
+        'Job2: measured here 200 (published 180), another 60 (published 60).',
+    )
+    expect(find('curve').text()).toContain('Figure 20, GB/s over write size, KB')
+    expect(legendOf('curve')).toEqual(['SeqDLM', 'published'])
+    expect(named('curve')).toContain('SeqDLM 1 at 16, 9 at 256 (published 1.2 at 16, 10 at 256).')
+  })
+
+  it('are beside the measured ones at the crosshair of a curve', async () => {
+    await start()
+    await send(papersResult({ figures: publishedFigures() }))
+    await vi.waitFor(() => expect(find('curve').find('[role=img]').exists()).toBe(true))
+    const chart = wrapper.findComponent(CurveChart)
+    chart.vm.$emit('hover', 16)
+    await flushPromises()
+    expect(legendOf('curve')[0]).toBe('SeqDLM1 (1.2)')
+    expect(find('curve').text()).toContain('at 16')
+    chart.vm.$emit('hover', null)
+    await flushPromises()
+    expect(legendOf('curve')[0]).toBe('SeqDLM')
+  })
+
+  it('are dashed lines over a timeline, hidden by the legend', async () => {
+    await start()
+    const { figures } = papersResult()
+    const published = [
+      {
+        name: 'Job1',
+        points: [
+          [0, 90],
+          [20, 110],
+        ] as [number, number][],
+      },
+    ]
+    await send(
+      papersResult({ figures: figures.slice(0, 1).map((figure) => ({ ...figure, published }) as typeof figure) }),
+    )
+    await vi.waitFor(() => expect(wrapper.findAll('.plot [role=img]')).toHaveLength(1))
+    expect(legendOf('timeline')).toEqual(['Job1', 'Job2', 'published'])
+    expect(named('timeline')).toContain('published Job1 dashed')
+    wrapper.findComponent(RunChart).vm.$emit('hover', 10)
+    await flushPromises()
+    expect(legendOf('timeline').slice(0, 2)).toEqual(['Job1100 (100)', 'Job2200'])
+    await find('timeline').find('[data-series=published]').trigger('click', { ctrlKey: true })
+    expect(wrapper.findComponent(RunChart).props('hidden')).toEqual(new Set(['published']))
   })
 })
 
@@ -224,15 +397,16 @@ it('shows the values of all charts of a row at the crosshair of one', async () =
   await start()
   await send(papersResult())
   await drawn()
-  const chart = wrapper.find('.plot .box')
-  const box = { left: 0, width: 250, top: 0, height: 160, right: 250, bottom: 160, x: 0, y: 0, toJSON: () => '' }
-  chart.element.getBoundingClientRect = () => box
-  await chart.trigger('mousemove', { clientX: 138 })
-  expect(wrapper.findAll('.cross')).toHaveLength(3)
+  const charts = wrapper.findAllComponents(RunChart)
+  const crosshairs = () => charts.map((chart) => chart.props().at)
+  charts[0]?.vm.$emit('hover', 10)
+  await flushPromises()
+  expect(crosshairs()).toEqual([10, 10, 10])
   expect(wrapper.find('.figure').text()).toContain('at 10.0\u202Fs')
   for (const panel of wrapper.findAll('[data-testid=timeline]')) expect(panel.text()).toContain('Job1100Job2200')
-  await chart.trigger('mouseleave')
-  expect(wrapper.findAll('.cross')).toHaveLength(0)
+  charts[0]?.vm.$emit('hover', null)
+  await flushPromises()
+  expect(crosshairs()).toEqual([null, null, null])
 })
 
 it('groups experiments by the systems that are registered', async () => {

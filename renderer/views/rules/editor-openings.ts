@@ -25,5 +25,5 @@ export const openingOfItem = (service: ServiceName, item: StagedFrame['items'][n
   service,
   form: item.form,
   replaces: item.id,
-  terms: { expiresS: item.expiresS, reason: item.reason },
+  terms: { expiresS: item.expiresS, reason: item.reason, ...(item.renews === true ? { renews: true } : {}) },
 })

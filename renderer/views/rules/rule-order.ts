@@ -47,7 +47,7 @@ export interface StagedPlace {
 }
 
 /**
- * Applies the staged places to the rows, in the order in which they were staged. A row whose neighbour is not among these
+ * Applies the staged places to the rows, in the order in which they were staged. A row whose neighbor is not among these
  * rows keeps its place.
  */
 export function inStagedOrder(rows: readonly RuleRow[], items: readonly StagedPlace[]): readonly RuleRow[] {

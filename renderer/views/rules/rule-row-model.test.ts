@@ -15,10 +15,10 @@ const row = ruleRow({
 })
 
 it('formats the ceiling, the range of rates and the time left', () => {
-  const face = ruleRowModel(row, { nowMs: 45_000 })
-  expect(face).toMatchObject({ rate: '170\u2013190', light: 'on', matching: 'ref 2', expires: '00:15', left: 0.25 })
-  expect(face.ceiling).toBe('up to 360 RPC/s per class \u00B7 about 94.4 MB/s')
-  expect(face.whose).toBe('managed by the controller')
+  const model = ruleRowModel(row, { nowMs: 45_000 })
+  expect(model).toMatchObject({ rate: '170\u2013190', light: 'on', matching: 'ref 2', expires: '00:15', left: 0.25 })
+  expect(model.ceiling).toBe('up to 360 RPC/s per class over 2 servers \u00B7 about 94.4 MB/s')
+  expect(model.whose).toBe('managed by the controller')
 })
 
 it('warns of a rule that has matched nothing for a minute, and of one that is not everywhere', () => {
@@ -41,10 +41,10 @@ it('warns of a rule that has matched nothing for a minute, and of one that is no
 
 it('shows a staged rate beside the current one, with the new ceiling', () => {
   const staged = ruleRow({ rateMin: 200, rateMax: 200, ceiling: 9_600, rateStaged: 250, staged: 'mod' })
-  const face = ruleRowModel({ ...staged, owner: 'operator', reason: 'HPC-2291' }, { nowMs: 0 })
-  expect([face.rate, face.was]).toEqual(['250', '200'])
-  expect(face.ceiling).toBe('up to 12\u202F000 RPC/s per class, was 9\u202F600')
-  expect(face.whose).toBe('manual: HPC-2291')
+  const model = ruleRowModel({ ...staged, owner: 'operator', reason: 'HPC-2291' }, { nowMs: 0 })
+  expect([model.rate, model.was]).toEqual(['250', '200'])
+  expect(model.ceiling).toBe('up to 12\u202F000 RPC/s per class over 2 servers, was 9\u202F600')
+  expect(model.whose).toBe('manual: HPC-2291')
   expect(ruleRowModel({ ...staged, rateStaged: 200 }, { nowMs: 0 }).was).toBeNull() // only its place is staged
 })
 
@@ -53,7 +53,7 @@ it('shows the matches and the expiry of a rule that is only staged', () => {
   const item = { expiresS: 1800, reason: 'queue' }
   expect(ruleRowModel({ ...fresh, owner: 'operator' }, { nowMs: 90_000, item })).toMatchObject({
     light: 'would',
-    matching: '48 would',
+    matching: '48 expected',
     expires: '30:00',
     left: 1,
     servers: 'new',

@@ -2,7 +2,7 @@
 import type { RulesFrame } from '#core/api/frames.ts'
 import type { Lint } from '#core/api/rule-edits.ts'
 import { plainText } from '../../format/plain-text.ts'
-import { formatCountdown, formatNumber, formatPercent, formatRate, formatSpan } from '../../format/units.ts'
+import { formatCountdown, formatNumber, formatPercent, formatRate, formatSpan, plural } from '../../format/units.ts'
 
 export type RuleRow = RulesFrame['rows'][number]
 
@@ -24,13 +24,13 @@ const spread = (min: number, max: number): string =>
   min === max ? formatNumber(min) : `${formatNumber(min)}\u2013${formatNumber(max)}`
 
 /** Formats the ceiling of one class; with a staged rate the new ceiling and the old one. */
-export function ceilingText({ ceiling, ceilingBps, rateMin, rateMax, rateStaged }: RuleRow): string {
+export function ceilingText({ ceiling, ceilingBps, rateMin, rateMax, rateStaged, servers }: RuleRow): string {
   if (ceiling === 0) return '' // a rule that is only staged, and that the host has not computed
   const scale = rateStaged === null || rateMin !== rateMax || rateMin === 0 ? 1 : rateStaged / rateMin
   const bytes = formatRate(ceilingBps === null ? null : ceilingBps * scale)
   const estimate = ceilingBps === null ? '' : ` \u00B7 about ${bytes.text} ${bytes.unit}`
   const was = scale === 1 ? '' : `, was ${formatNumber(ceiling)}`
-  return `up to ${formatNumber(ceiling * scale)} RPC/s per class${estimate}${was}`
+  return `up to ${formatNumber(ceiling * scale)} RPC/s per class over ${plural(servers, 'server')}${estimate}${was}`
 }
 
 /** Formats the owner of a rule and its reason. */
@@ -82,8 +82,8 @@ export function ruleRowModel(row: RuleRow, { nowMs, lints = [], item }: RowConte
     light: isNew ? 'would' : isQuiet ? 'warn' : ref > 0 ? 'on' : 'off',
     matching: isNew
       ? row.would === null
-        ? 'not tried'
-        : `${formatNumber(row.would)} would`
+        ? 'unknown'
+        : `${formatNumber(row.would)} expected`
       : isQuiet
         ? `ref 0, ${formatSpan(idleMs)}`
         : `ref ${formatNumber(ref)}`,

@@ -1,7 +1,7 @@
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { RulesFrame } from '#core/api/frames.ts'
-import { said } from '../../composables/announcements.ts'
+import { announcement } from '../../composables/announcements.ts'
 import { useRulesViewStore } from '../../stores/rules-view.ts'
 import { freshPage, showSource } from '#tests/kits/renderer/view-page.ts'
 import RulesView from './RulesView.vue'
@@ -13,7 +13,7 @@ let wrapper: VueWrapper
 
 freshPage(900, () => wrapper.unmount())
 beforeEach(() => vi.stubGlobal('innerWidth', 1440))
-afterEach(() => (said.value = ''))
+afterEach(() => (announcement.value = ''))
 
 const found = (passing: number, staged = 0): RulesFrame['filtered'] => ({
   filter: 'hog',
@@ -60,7 +60,7 @@ it('keeps the rank that a rule has in the whole list, and moves none past what i
   expect(wrapper.find('.grip').exists()).toBe(false)
   await wrapper.find('[data-rule=hog2]').trigger('click')
   press('ArrowUp', { altKey: true })
-  expect(said.value).toBe('Clear the filter to move a rule: its neighbours are hidden')
+  expect(announcement.value).toBe('Clear the filter to move a rule: its neighbors are hidden')
   expect(host.calls).toEqual([])
 })
 

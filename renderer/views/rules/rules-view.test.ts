@@ -2,10 +2,13 @@ import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { StatusFrame } from '#core/api/frames.ts'
+import { announcement } from '../../composables/announcements.ts'
 import { useRuleDraftStore } from '../../stores/rule-draft.ts'
+import { useRulesViewStore } from '../../stores/rules-view.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import { useSourceStore } from '../../stores/source.ts'
 import RulesView from './RulesView.vue'
+import { codeField } from '#tests/kits/renderer/code-field.ts'
 import { NOW_MS, ruleForm, ruleRow, rulesFrame, stagedFrame } from '#tests/kits/renderer/views/rules-frames.ts'
 import { openSampleHost, type SampleHost } from '#tests/kits/renderer/views/rules-host.ts'
 
@@ -27,6 +30,7 @@ beforeEach(async () => {
     expiresMs: null,
     pending: [],
     undone: false,
+    revertible: true,
     nodes: [{ host: 'oss01', state: 'done' as const, detail: '' }],
   }
   useSourceStore().apply({
@@ -69,9 +73,23 @@ function paste(target: EventTarget, text: string): void {
 it('shows staged changes beside the list, and selects their tab', () => {
   expect(wrapper.find('[data-testid=staged-count]').text()).toBe('1')
   expect(wrapper.find('[data-testid=staged-item]').text()).toContain('2 OSS \u00B7 start \u00B7 30 min')
-  expect(wrapper.find('[data-testid=review]').text()).toBe('Review 1 on altair PROD')
+  expect(wrapper.find('[data-testid=review]').text()).toBe('Review 1 change on altair PRODR')
   expect(wrapper.find('[data-testid=staged]').text()).toContain('stop hog4690')
   expect(wrapper.find('[data-testid=drift]').text()).toBe('a is not on oss02')
+})
+
+it('opens the review by its key, and says if nothing is staged', async () => {
+  press('r')
+  await flushPromises()
+  expect(useRulesViewStore().isReviewOpen).toBe(true)
+  useRulesViewStore().isReviewOpen = false
+  wrapper.unmount()
+  useSourceStore().apply({ ...useSourceStore().frame, staged: 0 } as StatusFrame)
+  host = openSampleHost({ frame: rulesFrame({}), staged: stagedFrame({ items: [], review: null }) })
+  wrapper = mount(RulesView, { attachTo: document.body })
+  await vi.waitFor(() => expect(wrapper.find('[data-testid=staged]').text()).toContain('Nothing staged'), 10_000)
+  press('r')
+  expect([useRulesViewStore().isReviewOpen, announcement.value]).toEqual([false, 'Nothing is staged'])
 })
 
 it('shows another policy than TBF without rules as a state, not as a fault', async () => {
@@ -89,7 +107,19 @@ it('shows another policy than TBF without rules as a state, not as a fault', asy
   expect(wrapper.text()).not.toContain('0 CPT')
 })
 
-it('keeps the floating drawer off the fields of a draft', async () => {
+it('opens the drawer beside the list, not over its rule names, while there is space for both', async () => {
+  useSelectionStore().inspectorOpen = true
+  await flushPromises()
+  await wrapper.find('[data-testid=drawer-toggle]').trigger('click')
+  const drawer = wrapper.find('[data-testid=drawer]')
+  expect([drawer.classes('over'), wrapper.find('.split').classes('one')]).toEqual([false, false])
+  vi.stubGlobal('innerWidth', 960)
+  window.dispatchEvent(new Event('resize'))
+  await flushPromises()
+  expect([drawer.classes('over'), wrapper.find('.split').classes('one')]).toEqual([true, true])
+})
+
+it('closes the drawer of a narrow window for the fields of a draft', async () => {
   useSelectionStore().inspectorOpen = true
   await flushPromises()
   await wrapper.find('[data-testid=drawer-toggle]').trigger('click')
@@ -121,11 +151,7 @@ it('makes a draft of a pasted line, and leaves a paste into a field alone', asyn
   paste(document.body, 'a word')
   expect(useRuleDraftStore().draft).toBeNull()
   paste(document.body, LINE)
-  await vi.waitFor(() =>
-    expect(wrapper.find<HTMLTextAreaElement>('[data-testid=rule-text]').element.value).toBe(
-      'start loginnode nid={192.168.1.1@tcp} rate=100',
-    ),
-  )
+  await vi.waitFor(() => expect(codeField('rule-text').text).toBe('start loginnode nid={192.168.1.1@tcp} rate=100'))
 })
 
 it('opens a new rule by n, and closes back to the list', async () => {

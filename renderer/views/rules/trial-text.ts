@@ -1,4 +1,4 @@
-/** Texts of a trial: the jobs that a rule would bind, and its effect on them. */
+/** Texts of a trial: the jobs that a rule would match, and its effect on them. */
 import type { Trial } from '#core/api/rule-edits.ts'
 import { plainText } from '../../format/plain-text.ts'
 import { formatNumber, formatPercent, NOTHING, plural } from '../../format/units.ts'
@@ -14,14 +14,14 @@ export function jobsText(trial: Trial, reported: Reported = 'all'): string {
 function countText({ jobCount, mayCount }: Trial): string {
   if (mayCount === 0) return plural(jobCount, 'job')
   const sure = Math.max(0, jobCount - mayCount)
-  return sure === 0 ? `${plural(jobCount, 'job')} may` : `${formatNumber(sure)} to ${plural(jobCount, 'job')}`
+  return `${formatNumber(sure)} to ${plural(jobCount, 'job')}`
 }
 
 /** Formats the limit of the jobs relative to their current rate: `−69 %`; a limit above it has no effect yet. */
 export function changeText({ jobCount, rpcsNow, rpcsAfter }: Trial): string {
   if (jobCount === 0) return NOTHING
   if (rpcsAfter === null) return 'no limit'
-  if (rpcsNow === 0) return 'idle now'
+  if (rpcsNow === 0) return 'idle'
   if (rpcsAfter >= rpcsNow) return 'within limit'
   return formatPercent(rpcsAfter / rpcsNow - 1)
 }
@@ -33,9 +33,9 @@ export const jobChange = (change: number | null): string =>
 /** Formats the first job by name, and the number of other jobs that are affected. */
 export function whoText({ jobs, jobCount, otherCount }: Trial, reported: Reported = 'all'): string {
   if (reported === 'none') return 'unknown: no server reports its jobs'
-  const others = otherCount === 0 ? 'no other job' : plural(otherCount, 'other job')
+  const others = `${otherCount === 0 ? 'no other job' : plural(otherCount, 'other job')} affected`
   const first = jobs[0]
-  if (!first && otherCount === 0) return reported === 'some' ? 'no job on reporting servers' : 'no live job matches it'
-  if (!first) return `${others} affected`
-  return jobCount === 1 ? `${plainText(first.jobId)}, ${others}` : `${plainText(first.jobId)} first, ${others}`
+  if (!first && otherCount === 0) return reported === 'some' ? 'no job on reporting servers' : 'no live job matches'
+  if (!first) return others
+  return `${plainText(first.jobId)}${jobCount === 1 ? '' : ` and ${formatNumber(jobCount - 1)} more`}; ${others}`
 }

@@ -36,9 +36,9 @@ export function useRowDrag(options: {
     gap.value = Math.max(0, Math.min(options.count(), Math.round(y / options.rowHeight)))
   }
   function end(): void {
-    const at = index.value
+    // Before the drag ends: the caller may reorder its rows then.
+    if (index.value !== null) options.onDrop(index.value, gap.value)
     index.value = null
-    if (at !== null) options.onDrop(at, gap.value)
   }
   const cancel = (): void => {
     index.value = null

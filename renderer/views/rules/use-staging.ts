@@ -22,7 +22,7 @@ export function useStaging(): Staging {
   const connection = useConnectionStore()
   const edits = useStagedEditsStore()
   const notice = shallowRef<Notice | null>(null)
-  async function ask(what: string, verb: (client: Client) => Promise<unknown>): Promise<boolean> {
+  async function request(what: string, verb: (client: Client) => Promise<unknown>): Promise<boolean> {
     try {
       if (connection.host === null) {
         notice.value = noHost(what)
@@ -38,10 +38,10 @@ export function useStaging(): Staging {
   }
   return {
     notice,
-    unstage: (service, id) => ask('The change is still staged', () => edits.unstage(service, id)),
+    unstage: (service, id) => request('The change is still staged', () => edits.unstage(service, id)),
     stage: (service, form, terms, replaces) =>
-      ask('The change was not staged', () => edits.stage({ service, form, terms, replaces })),
-    stagePolicy: (service, policy) => ask('The policy was not staged', () => edits.stagePolicy(service, policy)),
-    undo: (changeId) => ask('The rollback was not staged', ({ rules }) => rules.undo({ changeId })),
+      request('The change was not staged', () => edits.stage({ service, form, terms, replaces })),
+    stagePolicy: (service, policy) => request('The policy was not staged', () => edits.stagePolicy(service, policy)),
+    undo: (changeId) => request('The revert was not staged', ({ rules }) => rules.undo({ changeId })),
   }
 }

@@ -15,7 +15,7 @@ export interface JobCell {
   readonly delta: string
   /** Effect of the difference on the job. */
   readonly way: 'better' | 'worse' | ''
-  readonly says: string
+  readonly title: string
 }
 export interface JobRow {
   /** Index in the result; -1 for the row of the other jobs. */
@@ -44,22 +44,22 @@ export function unitOf(result: RunResult, measure: JobMeasure): JobUnit {
   return { key: 'bps', ...rateUnit(), decimals: most('bps') < rateUnit(true).divisor ? 1 : 0 }
 }
 
-const NONE: JobCell = { text: NOTHING, delta: '', way: '', says: 'not measured' }
+const NONE: JobCell = { text: NOTHING, delta: '', way: '', title: 'not measured' }
 function cellOf(band: Band, median: number, base: number | null, unit: JobUnit, measure: JobMeasure): JobCell {
   if (!Number.isFinite(median)) return NONE
   const text = (v: number): string =>
     measure === 'tokens' ? formatSigned(v / unit.divisor, unit.decimals) : formatNumber(v / unit.divisor, unit.decimals)
-  const says =
+  const title =
     band === null ? '' : `5\u201395\u202F% of the seeds: ${text(band.low)} to ${text(band.high)} ${unit.unit}`
-  if (base === null || !Number.isFinite(base)) return { text: text(median), delta: '', way: '', says }
+  if (base === null || !Number.isFinite(base)) return { text: text(median), delta: '', way: '', title }
   const shown = text(median)
-  if (measure === 'tokens' || base === 0 || shown === text(base)) return { text: shown, delta: '', way: '', says }
+  if (measure === 'tokens' || base === 0 || shown === text(base)) return { text: shown, delta: '', way: '', title }
   const share = (median - base) / Math.abs(base)
   const percent = formatPercent(share)
   const delta = share > 0 ? `+${percent}` : percent
-  if (!/[1-9]/.test(percent)) return { text: shown, delta: '', way: '', says }
+  if (!/[1-9]/.test(percent)) return { text: shown, delta: '', way: '', title }
   const isBetter = measure === 'wait' ? share < 0 : share > 0
-  return { text: shown, delta, way: isBetter ? 'better' : 'worse', says }
+  return { text: shown, delta, way: isBetter ? 'better' : 'worse', title }
 }
 
 export function jobRows(result: RunResult, measure: JobMeasure): JobRow[] {
@@ -102,12 +102,12 @@ function middle(values: readonly number[]): number {
 }
 
 /** Aggregates jobs into one row: the median of waits, the sum of rates and tokens. */
-export function othersRow(result: RunResult, rows: readonly JobRow[], measure: JobMeasure): JobRow {
+export function otherJobsRow(result: RunResult, rows: readonly JobRow[], measure: JobMeasure): JobRow {
   const unit = unitOf(result, measure)
   const fold = (values: readonly number[]): number =>
     measure === 'wait' ? middle(values) : values.reduce((sum, v) => sum + (Number.isFinite(v) ? v : 0), 0)
   const medians = result.variants.map((_, i) => fold(rows.map((row) => row.medians[i] ?? NaN)))
-  const says = measure === 'wait' ? `median over ${rows.length} jobs` : `sum over ${rows.length} jobs`
+  const title = measure === 'wait' ? `median over ${rows.length} jobs` : `sum over ${rows.length} jobs`
   return {
     at: -1,
     id: '',
@@ -115,7 +115,7 @@ export function othersRow(result: RunResult, rows: readonly JobRow[], measure: J
     colour: 0,
     medians,
     name: `${formatNumber(rows.length)} other ${rows.length === 1 ? 'job' : 'jobs'}`,
-    cells: medians.map((m, i) => ({ ...cellOf(null, m, i === 0 ? null : (medians[0] ?? NaN), unit, measure), says })),
+    cells: medians.map((m, i) => ({ ...cellOf(null, m, i === 0 ? null : (medians[0] ?? NaN), unit, measure), title })),
   }
 }
 

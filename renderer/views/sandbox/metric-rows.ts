@@ -16,7 +16,7 @@ export interface MetricLine {
   readonly bands: readonly Band[]
   readonly texts: readonly string[]
   /** Median with its band, for a tooltip. */
-  readonly says: readonly string[]
+  readonly titles: readonly string[]
   readonly ends: Ends
 }
 
@@ -30,8 +30,8 @@ export function endsOf(bands: readonly Band[]): Ends {
   const low = Math.min(...all.map((b) => b.low))
   const high = Math.max(...all.map((b) => b.high))
   if (low >= 0 && low < 0.6 * high) return { min: 0, max: high * 1.04 }
-  const room = Math.max((high - low) * 0.4, Math.abs(high) * 0.02, 1e-9)
-  return { min: low - room, max: high + room }
+  const margin = Math.max((high - low) * 0.4, Math.abs(high) * 0.02, 1e-9)
+  return { min: low - margin, max: high + margin }
 }
 
 /** Number of decimals by the largest value: 0 from 100 on or for integers, 1 from 10 on, else 2. */
@@ -63,7 +63,7 @@ function line({ id, plane = '', label, unit, divisor, decimals, bands, term }: S
     ends: endsOf(bands),
     term: { ...term, name: label, unit },
     texts: bands.map((b) => (b === null ? NOTHING : text(b.median))),
-    says: bands.map((b) =>
+    titles: bands.map((b) =>
       b === null
         ? 'not measured'
         : `median ${text(b.median)}${tail}, 5\u201395\u202F% of the seeds ${text(b.low)} to ${text(b.high)}${tail}`,
@@ -103,10 +103,11 @@ function metricLine(result: RunResult, id: Metric, victim: string): MetricLine {
         ...metricTerms.sloMisses,
         means: `Jobs whose p95 wait is longer than ${formatNumber(result.sloWaitMs)} ms.`,
       }
-      return line({ ...plain, term, label: 'SLO misses', unit: '', decimals: medians.every(Number.isInteger) ? 0 : 1 })
+      const decimals = medians.every(Number.isInteger) ? 0 : 1
+      return line({ ...plain, term, label: 'SLO misses', unit: 'jobs', decimals })
     }
     case 'utilisation':
-      return line({ ...plain, label: 'Utilisation', unit: '%', divisor: 0.01, decimals: most < 0.1 ? 1 : 0 })
+      return line({ ...plain, label: 'Device utilization', unit: '%', divisor: 0.01, decimals: most < 0.1 ? 1 : 0 })
   }
 }
 

@@ -4,6 +4,9 @@ import { defineComponent, h } from 'vue'
 import { createMemoryHistory, createRouter, type Router } from 'vue-router'
 import { beforeEach } from 'vitest'
 import type { RunEvent, RunResult } from '#core/api/sandbox.ts'
+import RunStack from '../../charts/RunStack.vue'
+import { runStackPicture } from '../../charts/run-stack.ts'
+import { palette } from '../../theme/palette.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 import { useRulesViewStore } from '../../stores/rules-view.ts'
 import { useSandboxRunStore } from '../../stores/sandbox-run.ts'
@@ -58,6 +61,7 @@ beforeEach(async () => {
     routes: [
       { path: '/sandbox', name: 'sandbox', component: nothing },
       { path: '/rules', name: 'rules', component: nothing },
+      { path: '/', name: 'overview', component: nothing },
     ],
   })
   host = openSandboxHost()
@@ -84,11 +88,11 @@ async function ran(more: Partial<RunResult> = {}, jobs?: number, variants?: numb
 describe('start screen', () => {
   it('offers the fork of what is on screen, the gallery, and what was saved', async () => {
     await openView()
-    expect(wrapper.find('h2').text()).toBe('Fork altair')
+    expect(wrapper.find('h2').text()).toBe('Current state of altair')
     expect(wrapper.text()).toContain('412 jobs')
     expect(wrapper.findAll('[data-testid=gallery-entry]').map((b) => b.text())).toEqual([
       'Monday 03:00Saved from a fork.',
-      'Noisy neighbourOne hog beside many small jobs on four OSTs.',
+      'Noisy neighborOne hog beside many small jobs on four OSTs.',
     ])
   })
 
@@ -96,7 +100,7 @@ describe('start screen', () => {
     await openView()
     await wrapper.find('[data-entry=noisy]').trigger('click')
     await flushPromises()
-    expect(find('origin').text()).toBe('Noisy neighbour')
+    expect(find('origin').text()).toBe('Noisy neighbor')
     expect(find('before-run').text()).toContain('4 variants, 20 seeds each')
     expect(wrapper.findAll('[data-testid=knowledge] li')).toHaveLength(4)
     expect(wrapper.findAll('[data-level=unknown]')).toHaveLength(2)
@@ -111,6 +115,17 @@ describe('start screen', () => {
     expect(find('start-notice').text()).toContain('altair has no jobs')
     expect(find('start-notice').text()).toContain('Wait for a job')
     expect(find('fork').attributes('disabled')).toBeUndefined()
+  })
+
+  it('plays an entry of the gallery live, and opens the overview of its cluster', async () => {
+    await openView()
+    host.refuse = { code: 'BUSY', what: 'The scenario was not started', why: 'a change is being sent' }
+    await wrapper.findAll('[data-testid=play-live]')[1]!.trigger('click')
+    await flushPromises()
+    expect(find('start-notice').text()).toContain('a change is being sent')
+    await wrapper.findAll('[data-testid=play-live]')[1]!.trigger('click')
+    await flushPromises()
+    expect([host.played, router.currentRoute.value.name]).toEqual([['noisy'], 'overview'])
   })
 
   it('removes a scenario of its own only after a second press', async () => {
@@ -154,12 +169,12 @@ describe('a run', () => {
     expect(find('progress').find('[role=progressbar]').attributes('aria-valuenow')).toBe('20')
     await send(result())
     expect(find('cost').text()).toContain('60 s simulated in 3.1 s, 20 seeds each')
-    expect(find('verdict').text()).toContain('Victim 4711 p95 wait 2.1 s \u2192 0.3 s')
+    expect(find('verdict').text()).toContain('Victim 4711 p95 wait 2.1\u202Fs \u2192 0.3\u202Fs')
     expect(
       find('verdict')
         .findAll('.sentence b')
         .map((b) => b.text()),
-    ).toContain('\u22123 %')
+    ).toContain('\u22123\u202F%')
     const columns = wrapper.findAll('[data-testid=variant]')
     expect(columns.map((c) => c.attributes('aria-label'))).toEqual([
       'Baseline: Baseline',
@@ -168,7 +183,38 @@ describe('a run', () => {
       'Variant C: Metadata cap',
     ])
     expect(columns.map((c) => c.find('[data-testid=best]').exists())).toEqual([false, false, true, false])
-    expect(columns.map((c) => c.find('[data-testid=policy-on]').exists())).toEqual([false, true, true, true])
+    const charts = columns.map((c) => c.find('[data-testid=run-stack]'))
+    expect(charts.map((c) => c.attributes('data-policy-s') !== undefined)).toEqual([false, true, true, true])
+  })
+
+  it('shows whole columns only, and keeps the best variant in sight with the baseline', async () => {
+    vi.stubGlobal(
+      'ResizeObserver',
+      class {
+        readonly #changed: (entries: unknown[]) => void
+        constructor(changed: (entries: unknown[]) => void) {
+          this.#changed = changed
+        }
+        observe(): void {
+          this.#changed([{ contentRect: { width: 900, height: 400 } }])
+        }
+        unobserve(): void {}
+        disconnect(): void {}
+      },
+    )
+    await ran({ verdict: { ...runResult().verdict, best: 3 } })
+    const columns = wrapper.findAll('[data-testid=variant]')
+    // Three of the four, and two gaps.
+    expect(parseFloat(find('variants').attributes('style')?.split('--column:')[1] ?? '')).toBeCloseTo(
+      (900 - 2 * 8) / 3,
+      2,
+    )
+    expect(columns.map((c) => [c.classes('first'), c.classes('winner')])).toEqual([
+      [true, false],
+      [false, false],
+      [false, false],
+      [false, true],
+    ])
   })
 
   it('sets every measure beside the baseline on one scale, green only for the best', async () => {
@@ -182,13 +228,10 @@ describe('a run', () => {
     expect(dots[2]).toBeLessThan(dots[1]!)
     expect(dots[1]).toBeLessThan(dots[0]!)
     // Every chart has the same ticks.
-    const ticks = wrapper.findAll('[data-testid=run-stack]').map((s) =>
-      s
-        .findAll('text')
-        .map((t) => t.text())
-        .slice(0, 4),
-    )
-    expect(new Set(ticks.map((t) => t.join())).size).toBe(1)
+    const pictures = wrapper.findAllComponents(RunStack).map((c) => runStackPicture(c.props(), palette.value))
+    const axes = pictures.map(({ from, to, ends, divisor }) => ({ from, to, ends, divisor }))
+    expect(axes).toEqual(Array(4).fill(axes[0]))
+    expect(axes[0]?.ends.max).toBeGreaterThan(0)
   })
 
   it('tells what a measure means, with formula and unit', async () => {
@@ -203,7 +246,7 @@ describe('a run', () => {
     await find('cancel').trigger('click')
     await flushPromises()
     expect(host.cancelled).toBe(1)
-    expect(find('cancelled').text()).toBe('Cancelled after 7 of 80 runs. No result was kept.')
+    expect(find('cancelled').text()).toBe('Canceled after 7 of 80 runs. No result was kept.')
     expect(find('run').attributes('disabled')).toBeUndefined()
     press('r')
     await flushPromises()
@@ -228,7 +271,7 @@ describe('a run', () => {
     useConnectionStore().lost(1000)
     await flushPromises()
     expect(find('run').attributes('disabled')).toBeDefined()
-    expect(useSandboxRunStore().fault).toBe('The host is not connected')
+    expect(useSandboxRunStore().fault).toBe('The Sluice host is not connected')
   })
 
   it('continues while another view is shown', async () => {
@@ -245,7 +288,7 @@ describe('a run', () => {
     await find('fork').trigger('click')
     await flushPromises()
     expect(host.runs).toEqual([])
-    expect(find('run').attributes('title')).toBe('The scenario has a fault in line 7')
+    expect(find('run').attributes('title')).toBe('The scenario has an error in line 7')
     expect(useSandboxStore().tab).toBe('scenario')
   })
 })
@@ -398,12 +441,13 @@ describe('jobs', () => {
       '406 other jobs',
     ])
     expect(rows()[0]!.text()).toContain('hog')
-    const best = rows()[1]!.findAll('.cell')[2]!
+    expect(rows()[0]!.find('.badge').attributes('title')).toContain('the most RPCs above its fair share')
+    const best = rows()[1]!.find('[data-col=variant-2]')
     expect(best.text()).toBe('\u221286\u202F%300')
     expect(best.find('.delta').classes()).toContain('better')
-    expect(rows()[0]!.findAll('.cell')[1]!.find('.delta').classes()).toContain('worse')
+    expect(rows()[0]!.find('[data-col=variant-1] .delta').classes()).toContain('worse')
     await find('others').trigger('click')
-    expect(wrapper.find('[role=table][aria-label="By job"]').attributes('aria-rowcount')).toBe('413')
+    expect(wrapper.find('[role=table][aria-label="Results by job"]').attributes('aria-rowcount')).toBe('413')
   })
 
   it('are sorted by a variant, filtered, and selected for every view', async () => {
@@ -421,14 +465,29 @@ describe('jobs', () => {
     expect(find('by-job').text()).toContain('No matching jobs.')
   })
 
-  it('show throughput and tokens, and the absence of a ledger', async () => {
+  it('are moved through and opened by keys; the row of the others unfolds', async () => {
+    await ran()
+    const selection = useSelectionStore()
+    const table = wrapper.find('[role=table][aria-label="Results by job"]')
+    press('j')
+    await flushPromises()
+    expect(selection.jobId).toBe('4690.python.u1021')
+    await table.trigger('keydown', { key: 'Enter' })
+    expect(selection.inspectorOpen).toBe(true)
+    await table.trigger('keydown', { key: 'End' })
+    expect(selection.jobId).toBe('4690.python.u1021')
+    await table.trigger('keydown', { key: 'Enter' })
+    expect(table.attributes('aria-rowcount')).toBe('413')
+  })
+
+  it('show throughput and tokens, and the absence of token balances', async () => {
     await ran()
     await find('by-throughput').trigger('click')
     expect(find('by-job').text()).toContain('MB/s')
     await find('by-tokens').trigger('click')
     expect(
       rows()[0]!
-        .findAll('.cell')
+        .findAll('.num')
         .map((c) => c.text()),
     ).toEqual(['\u2013', '\u2013', '\u22121\u202F200', '\u2013'])
   })

@@ -5,7 +5,7 @@ export interface Placed {
   readonly key: string
   readonly name: string
   /** Description shown on hover. */
-  readonly says: string
+  readonly description: string
   readonly y: number
   readonly height: number
 }
@@ -34,7 +34,6 @@ const GAP = 8
 const TOP = 6
 const JOBS_MAX = 40
 const EDGES_MAX = 600
-const INKS = 7
 
 export function layoutOf(topology: Topology): TopologyLayout {
   let y = TOP
@@ -49,7 +48,7 @@ export function layoutOf(topology: Topology): TopologyLayout {
       kind: server.kind,
       y,
       height,
-      says: `${server.name}, ${server.kind}: ${parts.filter(Boolean).join(', ')}`,
+      description: `${server.name}, ${server.kind}: ${parts.filter(Boolean).join(', ')}`,
     })
     server.targets.forEach((target, i) => {
       targets.push({
@@ -60,7 +59,7 @@ export function layoutOf(topology: Topology): TopologyLayout {
         height: ROW,
         jobs: target.jobs,
         serverY: y + height / 2,
-        says: `${target.name} of ${server.name}: ${target.detail}${target.detail === '' ? '' : ', '}${target.jobs} jobs`,
+        description: `${target.name} of ${server.name}: ${target.detail}${target.detail === '' ? '' : ', '}${target.jobs} jobs`,
       })
     })
     y += height + GAP
@@ -74,9 +73,9 @@ export function layoutOf(topology: Topology): TopologyLayout {
     name: job.jobId,
     y: TOP + i * step,
     height: ROW,
-    colour: (i % INKS) + 1,
+    colour: job.colour,
     note: `${job.clients} \u00D7 ${job.processes}`,
-    says: `${job.jobId}: ${job.processes} processes on ${job.clients} clients, ${job.detail}, on ${job.targets.length === 0 ? 'all' : job.targets.length} targets`,
+    description: `${job.jobId}: ${job.processes} processes on ${job.clients} clients, ${job.detail}, on ${job.targets.length === 0 ? 'all' : job.targets.length} targets`,
   }))
   const osts = topology.servers.flatMap((s) => (s.kind === 'oss' ? s.targets.map((t) => t.name) : []))
   const byTarget = new Map(targets.map((t) => [t.key, t]))

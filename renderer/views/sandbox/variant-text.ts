@@ -14,7 +14,7 @@ export const metadataNames = {
   uniform: 'uniform',
   priority: 'priority',
   proportional: 'proportional',
-  psfa: 'leftover (PSFA)',
+  psfa: 'PSFA',
 } as const
 export const lockNames = {
   seqdlm: 'SeqDLM',
@@ -32,7 +32,7 @@ export function detailOf(v: Variant): string {
       : [definitionOf(v.controller).title, rules].filter(Boolean).join(' with ')
   const parts = [
     controller,
-    v.maxRate === null ? '' : `T ${formatNumber(v.maxRate)}/s`,
+    v.maxRate === null ? '' : `T ${formatNumber(v.maxRate)} RPC/s per OST`,
     v.periodMs === null ? '' : `period ${formatNumber(v.periodMs)} ms`,
     v.metadata === null ? '' : `metadata ${metadataNames[v.metadata]}`,
     v.haechi === 'off' ? 'Haechi off' : '',

@@ -1,6 +1,6 @@
 /** Entries of the settings page: settings, and facts and links beside them. */
 import { sidebarViews } from '../../commands/views.ts'
-import { safeModeWords } from '../connections/card-model.ts'
+import { safeModeLabels } from '../connections/card-model.ts'
 import { settingTitles } from '../../stores/setting-titles.ts'
 import {
   contrasts,
@@ -21,11 +21,11 @@ import { byteChoices, clockChoices } from '../../format/units.ts'
 export const sections = [
   { id: 'look', title: 'Appearance' },
   { id: 'units', title: 'Units and clock' },
-  { id: 'behaviour', title: 'Behaviour' },
+  { id: 'behaviour', title: 'Behavior' },
   { id: 'clusters', title: 'Clusters and SSH' },
-  { id: 'keys', title: 'Keys' },
+  { id: 'keys', title: 'Keyboard' },
   { id: 'data', title: 'Data and privacy' },
-  { id: 'program', title: 'Program' },
+  { id: 'program', title: 'Application' },
 ] as const
 export type SectionId = (typeof sections)[number]['id']
 
@@ -33,7 +33,7 @@ export interface SettingEntry {
   readonly id: string
   readonly title: string
   /** Description in one or two sentences. */
-  readonly words: string
+  readonly description: string
   readonly section: SectionId
 }
 export type SettingValue = Settings[SettingName]
@@ -53,17 +53,17 @@ const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.
 const entry = <T extends SettingValue>(
   id: SettingName,
   section: SectionId,
-  words: string,
+  description: string,
   values: readonly T[],
   label: (value: T) => string = (v) => capital(String(v)),
-): ValueEntry => ({ id, title: settingTitles[id], words, section, options: labelled(values, label) })
+): ValueEntry => ({ id, title: settingTitles[id], description, section, options: labelled(values, label) })
 
 const palettes = {
   'okabe-ito': 'Okabe\u2013Ito',
   'tol-muted': 'Tol muted',
   cividis: 'Cividis',
   viridis: 'Viridis',
-  grey: 'Grey',
+  grey: 'Gray',
 } as const
 const widths: Readonly<Record<number, string>> = {
   60_000: '1 min',
@@ -74,7 +74,7 @@ const widths: Readonly<Record<number, string>> = {
   86_400_000: 'Day',
 }
 const viewTitle = (id: string): string => sidebarViews.find((v) => v.id === id)?.title ?? 'Last view'
-const bytesWords = { usual: 'MB/s and MiB', decimal: 'MB/s and MB', binary: 'MiB/s and MiB' } as const
+const bytesLabels = { usual: 'MB/s and MiB', decimal: 'MB/s and MB', binary: 'MiB/s and MiB' } as const
 
 export const valueEntries: readonly ValueEntry[] = [
   entry('theme', 'look', 'Dark, light, or as set in the system.', themes),
@@ -95,14 +95,14 @@ export const valueEntries: readonly ValueEntry[] = [
   entry(
     'series',
     'look',
-    'Colours of jobs and series. Both palettes are colour-blind safe: Okabe and Ito, or seven of Paul Tol\u2019s muted scheme.',
+    'Colors of jobs and series. Both palettes are color-blind safe: Okabe and Ito, or seven of Paul Tol\u2019s muted scheme.',
     seriesPalettes,
     (v) => palettes[v],
   ),
   entry(
     'heat',
     'look',
-    'Colours of the heat strip and the week, from low to high. All three rise in lightness, so they print in grey.',
+    'Colors of the target strip and the week heatmap, from low to high. All three rise in lightness, so they print in gray.',
     heatPalettes,
     (v) => palettes[v],
   ),
@@ -117,7 +117,7 @@ export const valueEntries: readonly ValueEntry[] = [
     'units',
     'Powers of 1000 (MB) or 1024 (MiB), for rates and sizes. Exports, bundles and commands are not affected. Requests are always RPC/s.',
     byteChoices,
-    (v) => bytesWords[v],
+    (v) => bytesLabels[v],
   ),
   entry(
     'clock',
@@ -126,11 +126,11 @@ export const valueEntries: readonly ValueEntry[] = [
     clockChoices,
     (v) => (v === 'utc' ? 'UTC' : 'Local'),
   ),
-  entry('hz', 'behaviour', 'Redraws of a view per second. The sampling of servers is set per cluster.', rates, String),
+  entry('hz', 'behaviour', 'Redraws of a view per second. Sampling is set per cluster.', rates, String),
   entry(
     'windowMs',
     'behaviour',
-    'Width of the time window after the program starts.',
+    'Width of the time window after the application starts.',
     startWindows,
     (v) => widths[v] ?? '',
   ),
@@ -140,7 +140,7 @@ export const valueEntries: readonly ValueEntry[] = [
     'clusters',
     'Write access of a new cluster, until it is changed on its card: none, after a review, or after a review with an unlock.',
     ['read-only', 'review', 'review+unlock'] as const,
-    (v) => safeModeWords[v].label,
+    (v) => safeModeLabels[v].label,
   ),
 ]
 
@@ -150,59 +150,60 @@ export const factEntries: readonly SettingEntry[] = [
     id: 'alerts',
     section: 'behaviour',
     title: 'Alert rules',
-    words:
-      'Thresholds of alerts, and whether an alert opens an incident. Also in the alert list, the bell in the title bar.',
+    description:
+      'Thresholds of alerts, and whether an alert opens an incident. Also in the alert list (bell in the title bar).',
   },
   {
     id: 'ssh',
     section: 'clusters',
     title: 'SSH files in use',
-    words:
+    description:
       'Your ssh configuration, known hosts and agent are read and never written. Host keys trusted in Sluice are stored separately.',
   },
   {
     id: 'secrets',
     section: 'clusters',
     title: 'Stored passphrases',
-    words:
+    description:
       'Passphrases of key files in the system keychain. After one is forgotten, Sluice asks for it when its key is used again.',
   },
   {
     id: 'keys',
     section: 'keys',
     title: 'Keyboard shortcuts',
-    words: 'Keymap: every command, its keys, and their conflicts.',
+    description: 'All commands with their keys; conflicts are shown.',
   },
   {
     id: 'retention',
     section: 'data',
     title: 'Sample retention',
-    words: 'Retention time of samples and their means, and the disk quota: in History, under Store.',
+    description: 'Retention time of samples and their means, and the disk quota: in History, under Local store.',
   },
   {
     id: 'telemetry',
     section: 'data',
     title: 'Telemetry',
-    words: 'None. Only commands to the servers of your clusters and the files that you export leave this machine.',
+    description:
+      'None. Only commands to the servers of your clusters and the files that you export leave this machine.',
   },
   {
     id: 'files',
     section: 'data',
     title: 'File locations',
-    words: 'Folders of data, history, audit log, notebooks, bundles and recordings on this machine.',
+    description: 'Folders of data, history, audit log, notebooks, bundles and recordings on this machine.',
   },
   {
     id: 'transfer',
     section: 'data',
     title: 'All settings as text',
-    words:
+    description:
       'Export and import as JSON: every setting and every changed key. Text is applied only if all of it is valid.',
   },
   {
     id: 'updates',
     section: 'program',
     title: 'Updates',
-    words: 'No automatic updates, and no update checks. New versions are installed the same way as this one.',
+    description: 'No automatic updates, and no update checks. New versions are installed the same way as this one.',
   },
 ]
 
@@ -215,27 +216,33 @@ const isValueEntry = (e: SettingEntry): e is ValueEntry => 'options' in e
 export const optionsOf = (e: SettingEntry): readonly SettingOption[] => (isValueEntry(e) ? e.options : [])
 /** Returns the text of an entry that a search matches. */
 export const searchText = (e: SettingEntry): string =>
-  [e.title, e.words, ...optionsOf(e).map((o) => o.label), e.id, sections.find((s) => s.id === e.section)?.title ?? '']
+  [
+    e.title,
+    e.description,
+    ...optionsOf(e).map((o) => o.label),
+    e.id,
+    sections.find((s) => s.id === e.section)?.title ?? '',
+  ]
     .join(' ')
     .toLowerCase()
     .replaceAll('\u2013', '-')
 
-export const wordsOf = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean)
+export const termsOf = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean)
 /** Returns the entries that contain every word, in page order. */
 export function found(query: string): readonly SettingEntry[] {
-  const words = wordsOf(query)
-  return settingEntries.filter((e) => words.every((word) => searchText(e).includes(word)))
+  const terms = termsOf(query)
+  return settingEntries.filter((e) => terms.every((term) => searchText(e).includes(term)))
 }
 
 /** Splits a text into parts, matches of the query marked. */
 export function marked(text: string, query: string): readonly { readonly text: string; readonly isFound: boolean }[] {
-  const words = wordsOf(query)
-  if (words.length === 0) return [{ text, isFound: false }]
+  const terms = termsOf(query)
+  if (terms.length === 0) return [{ text, isFound: false }]
   const low = text.toLowerCase()
   const on = Array.from({ length: text.length }, () => false)
-  for (const word of words)
-    for (let at = low.indexOf(word); at >= 0; at = low.indexOf(word, at + word.length))
-      on.fill(true, at, at + word.length)
+  for (const term of terms)
+    for (let at = low.indexOf(term); at >= 0; at = low.indexOf(term, at + term.length))
+      on.fill(true, at, at + term.length)
   const parts: { text: string; isFound: boolean }[] = []
   for (let i = 0; i < text.length; i++) {
     const last = parts.at(-1)

@@ -15,7 +15,7 @@ function open(): void {
   wrapper = mount(KeysSection, { attachTo: document.body })
 }
 const row = (id: string) => wrapper.find(`[data-key-row="${id}"]`)
-const said = () => wrapper.find('[data-testid="keys-said"]').text()
+const status = () => wrapper.find('[data-testid="keys-said"]').text()
 async function record(...keys: KeyboardEventInit[]): Promise<void> {
   await flushPromises()
   const field = wrapper.find('[data-testid="key-recorder"]')
@@ -31,7 +31,7 @@ describe('keyboard shortcuts', () => {
     await row('time.live').find('[data-testid="key-change"]').trigger('click')
     await record({ key: 'Q', shiftKey: true })
     expect(useKeymapStore().keysOf('time.live')).toEqual(['Shift+q'])
-    expect([row('time.live').text().includes('Shift Q'), said()]).toEqual([true, expect.stringContaining('Shift Q')])
+    expect([row('time.live').text().includes('Shift Q'), status()]).toEqual([true, expect.stringContaining('Shift Q')])
     expect(row('time.live').element.contains(document.activeElement)).toBe(true)
     await row('time.live').find('[data-testid="key-reset"]').trigger('click')
     expect([useKeymapStore().keysOf('time.live'), row('time.live').find('[data-testid="key-reset"]').exists()]).toEqual(

@@ -19,7 +19,7 @@ function open(): ReturnType<typeof useKeymapStore> {
   return useKeymapStore()
 }
 const find = (testid: string) => wrapper.find(`[data-testid="${testid}"]`)
-const said = () => find('keys-said').text()
+const status = () => find('keys-said').text()
 const textOf = (keys: object): string => JSON.stringify({ kind: 'sluice-keymap', version: 1, keys })
 async function choose(text: string, name = 'keys.json'): Promise<void> {
   const input = find('keys-file')
@@ -36,11 +36,11 @@ describe('a keymap file', () => {
     const save = vi.spyOn(useShellStore(), 'save').mockResolvedValue({ kind: 'downloaded' })
     await find('keys-export').trigger('click')
     const [name, blob] = save.mock.calls[0] ?? []
-    expect([name, said()]).toEqual(['sluice-keys.json', 'Keys exported to a file'])
+    expect([name, status()]).toEqual(['sluice-keys.json', 'Keys exported to a file'])
     save.mockResolvedValue({ kind: 'cancelled' })
     await find('keys-export').trigger('click')
     await flushPromises()
-    expect(said()).toBe('')
+    expect(status()).toBe('')
     const text = (await blob?.text()) ?? ''
     keymap.resetAll()
     recordEdits()
@@ -50,7 +50,7 @@ describe('a keymap file', () => {
     expect(keymap.keysOf('time.live')).toEqual(['l'])
     await find('keys-take').trigger('click')
     expect(keymap.keysOf('time.live')).toEqual(['mod+Shift+l'])
-    expect([find('keys-opened').exists(), said()]).toEqual([false, 'Keys imported from the file'])
+    expect([find('keys-opened').exists(), status()]).toEqual([false, 'Keys imported from the file'])
     await useUndoStore().undo()
     expect(keymap.keysOf('time.live')).toEqual(['l'])
   })
@@ -62,7 +62,7 @@ describe('a keymap file', () => {
     const conflicts = wrapper.findAll('[data-testid="keys-conflicts"] li').map((li) => li.text())
     expect(conflicts.some((line) => line.includes('Compare: pin A'))).toBe(true)
     expect(conflicts.some((line) => line.includes('need a combination'))).toBe(true)
-    expect(said()).toContain('was not imported')
+    expect(status()).toContain('was not imported')
     expect([keymap.keysOf('time.live'), keymap.keysOf('time.event-next')]).toEqual([['l'], [']', 'q']])
     expect(find('keys-take').text()).toContain('1 command without conflicts')
     await find('keys-take').trigger('click')

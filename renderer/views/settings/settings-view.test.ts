@@ -30,7 +30,7 @@ async function open(path = '/settings'): Promise<void> {
 }
 const ids = (): string[] =>
   [...document.querySelectorAll('.setting')].map(({ id }) => id.replace('setting-', '')).filter((id) => id !== '')
-const at = (testid: string) => wrapper.find(`[data-testid="${testid}"]`)
+const at = (testid: string) => wrapper.find<HTMLInputElement>(`[data-testid="${testid}"]`)
 
 it('lists every setting once, and all of them are found by their values', () => {
   expect(valueEntries.map((e) => e.id).toSorted()).toEqual(settingNames.toSorted())
@@ -54,6 +54,22 @@ it('filters by words, marks them, and offers to clear a search without matches',
   await at('settings-none').find('button').trigger('click')
   // Only the desktop stores passphrases.
   expect(ids()).toEqual(settingEntries.map((e) => e.id).filter((id) => id !== 'secrets'))
+})
+
+it('leaves the keyboard to commands until the search is used, and after Esc or Enter in it', async () => {
+  await open()
+  const search = at('settings-search')
+  const list = wrapper.find<HTMLElement>('.list').element
+  expect(document.activeElement).not.toBe(search.element)
+  for (const [key, kept] of [
+    ['Enter', 'cividis'],
+    ['Escape', ''],
+  ] as const) {
+    search.element.focus()
+    await search.setValue('cividis')
+    await search.trigger('keydown', { key })
+    expect([key, document.activeElement === list, search.element.value]).toEqual([key, true, kept])
+  }
 })
 
 it('goes to the entry in the URL, or searches for other words', async () => {
@@ -92,13 +108,13 @@ it('applies a text of settings as a whole, and refuses a faulty one with its pla
 
 it('lists the passphrases that a keychain keeps, and forgets one of them or all', async () => {
   let kept = ['/home/ops/.ssh/a', '/home/ops/.ssh/b\u202E', '/home/ops/.ssh/c']
-  const asked: (string | null)[] = []
+  const requests: (string | null)[] = []
   const api = {
     machine: { facts: () => Promise.reject(new Error('none')) },
     shell: {
       about: () => Promise.resolve({ secrets: { can: true, why: '', kept } }),
       forgetSecrets: ({ file }: { file: string | null }) => {
-        asked.push(file)
+        requests.push(file)
         const left = file === null ? [] : kept.filter((k) => k !== file)
         const forgotten = kept.length - left.length
         kept = left
@@ -117,11 +133,11 @@ it('lists the passphrases that a keychain keeps, and forgets one of them or all'
   expect(at('kept-secrets').text()).not.toContain('\u202E')
   await at('kept-secrets').find('li:nth-child(2) button').trigger('click')
   await flushPromises()
-  expect(asked).toEqual(['/home/ops/.ssh/b\u202E'])
+  expect(requests).toEqual(['/home/ops/.ssh/b\u202E'])
   expect(rows()).toEqual(['/home/ops/.ssh/a', '/home/ops/.ssh/c'])
   expect(at('kept-secrets').text()).toContain('1 passphrase forgotten')
   expect(document.activeElement).toBe(at('kept-secrets').element)
   await at('forget-all').trigger('click')
   await flushPromises()
-  expect([asked.at(-1), rows()]).toEqual([null, []])
+  expect([requests.at(-1), rows()]).toEqual([null, []])
 })

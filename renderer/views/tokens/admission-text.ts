@@ -6,7 +6,7 @@ import { formatNumber, formatPercent } from '../../format/units.ts'
 
 export interface Verdict {
   readonly level: Level
-  readonly words: string
+  readonly label: string
   /** Limits that are exceeded, and by how much. */
   readonly reasons: readonly { readonly kind: string; readonly text: string; readonly isRefusal: boolean }[]
   readonly reserved: string
@@ -34,10 +34,10 @@ function reasonText({ kind, text, by }: TokensAdmission['reasons'][number]): str
   return digits(reason).includes(digits(amount)) ? reason : `${reason}, by ${amount}`
 }
 
-function wordsOf(admit: boolean, isLate: boolean, isInForce: boolean): string {
-  if (isInForce) return admit ? 'In force' : 'In force, though it would not be admitted now'
+function labelOf(admit: boolean, isLate: boolean, isInForce: boolean): string {
+  if (isInForce) return admit ? 'In force' : 'In force, but would not be admitted now'
   if (!admit) return 'Refused'
-  return isLate ? 'Admitted, but equal shares cannot meet it in time' : 'Admitted, from the next period on'
+  return isLate ? 'Admitted, but not met within the period with equal shares' : 'Admitted, from the next period on'
 }
 
 /** @param isInForce  the reservation is in force already. */
@@ -47,7 +47,7 @@ export function verdictOf(admission: TokensAdmission, isInForce = false): Verdic
   const refused = reasons.filter((r) => r.kind !== 'fluid')
   return {
     level: !admit ? (isInForce ? 'watch' : 'bad') : isLate || reasons.length > 0 ? 'watch' : 'ok',
-    words: wordsOf(admit, isLate, isInForce),
+    label: labelOf(admit, isLate, isInForce),
     reasons: reasons.map((r) => ({
       kind: kindNames[r.kind],
       text: reasonText(r),

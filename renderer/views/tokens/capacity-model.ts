@@ -44,7 +44,7 @@ export interface CapacityMark {
 const CHAR_PX = 5.2
 const LINES = 3
 
-/** @param xOf  px of an epoch; @param to  px of the right end. */
+/** @param xOf  px of a period; @param to  px of the right end. */
 export function placeCapacityMarks(
   marks: Capacity['marks'],
   xOf: (epoch: number) => number,
@@ -71,16 +71,16 @@ export function capacityFacts({ capacity }: TokensFrame): { name: string; value:
   const ofProfile = (v: number | null): string =>
     v === null || capacity.profile <= 0 ? '' : `${formatPercent(v / capacity.profile, 1)} of profile`
   return [
-    { name: 'Estimate \u03C9', value: shortTokens(now.estimate), note: ofProfile(now.estimate) },
-    { name: 'Used U', value: shortTokens(now.used), note: ofProfile(now.used) },
-    { name: 'Last step', value: capacity.action || '\u2013', note: '' },
+    { name: 'Estimate (\u03C9)', value: shortTokens(now.estimate), note: ofProfile(now.estimate) },
+    { name: 'Used (U)', value: shortTokens(now.used), note: ofProfile(now.used) },
+    { name: 'Last adjustment', value: capacity.action || '\u2013', note: '' },
   ]
 }
 
 export function describeCapacity(capacity: Capacity): string {
   const now = capacityNow(capacity)
   if (now.estimate === null) return 'Capacity: no estimate yet.'
-  const marks = capacity.marks.map((m) => `epoch ${m.epoch} ${m.text}`).join('; ')
+  const marks = capacity.marks.map((m) => `period ${m.epoch} ${m.text}`).join('; ')
   return `Capacity, tokens per period: estimate ${formatNumber(now.estimate)}, used ${formatNumber(now.used)}, reserved ${formatNumber(
     now.reserved,
   )}, profile ${formatNumber(capacity.profile)}, least ${formatNumber(capacity.least)}.${marks === '' ? '' : ` ${marks}.`}`

@@ -12,7 +12,7 @@ type ClientState = Clients['state'][number]
 export interface ClientBadge {
   readonly text: string
   readonly level: Level
-  /** True for a missed reservation, which has a diamond, as in the ruler of epochs. */
+  /** True for a missed reservation, which has a diamond, as in the ruler of periods. */
   readonly isMissed: boolean
 }
 export interface ClientModel {
@@ -42,7 +42,7 @@ export interface ClientModel {
   /** States other than "active", the worst first. */
   readonly badges: readonly ClientBadge[]
   /** States as a sentence, for the title and screen readers. */
-  readonly words: string
+  readonly statesText: string
 }
 
 const stateLevels: Readonly<Record<ClientState, Level>> = {
@@ -73,7 +73,7 @@ function badgesOf(clients: Clients, i: number, alertAfter: number): ClientBadge[
   ]
 }
 
-function wordsOf(clients: Clients, i: number, badges: readonly ClientBadge[]): string {
+function statesText(clients: Clients, i: number, badges: readonly ClientBadge[]): string {
   const hints: Readonly<Record<string, string>> = {
     starved: 'starved: waiting for a token, none is available',
     throttled: 'throttled: at its limit until the next period',
@@ -114,7 +114,7 @@ export function clientModels({ clients, foot }: TokensFrame): ClientModel[] {
       level: clients.level[i] ?? 'unknown',
       why: plainText(clients.why[i] ?? ''),
       badges,
-      words: wordsOf(clients, i, badges),
+      statesText: statesText(clients, i, badges),
     }
   })
 }
@@ -123,9 +123,9 @@ export function clientModels({ clients, foot }: TokensFrame): ClientModel[] {
 const FAR = 2
 
 /** Right end of the scale of all bars, tokens; at least 1. */
-export function barTop(faces: readonly ClientModel[]): number {
-  const needed = faces.reduce((m, f) => Math.max(m, f.reservation, f.used), 0)
-  const limits = faces.reduce((m, { limit }) => {
+export function barTop(models: readonly ClientModel[]): number {
+  const needed = models.reduce((m, f) => Math.max(m, f.reservation, f.used), 0)
+  const limits = models.reduce((m, { limit }) => {
     const counts = limit !== null && (needed === 0 || limit <= FAR * needed)
     return counts ? Math.max(m, limit) : m
   }, 0)
@@ -143,13 +143,13 @@ export interface ClientBar {
   readonly limit: number | null
 }
 
-export function clientBar(face: ClientModel, top: number): ClientBar {
+export function clientBar(model: ClientModel, top: number): ClientBar {
   const share = (tokens: number): number => Math.max(0, Math.min(1, tokens / top))
   return {
-    reserved: share(face.usedReserved),
-    pool: Math.min(share(face.usedPool), 1 - share(face.usedReserved)),
-    reservation: face.reservation > 0 && face.reservation <= top ? share(face.reservation) : null,
-    limit: face.limit !== null && face.limit <= top ? share(face.limit) : null,
+    reserved: share(model.usedReserved),
+    pool: Math.min(share(model.usedPool), 1 - share(model.usedReserved)),
+    reservation: model.reservation > 0 && model.reservation <= top ? share(model.reservation) : null,
+    limit: model.limit !== null && model.limit <= top ? share(model.limit) : null,
   }
 }
 
@@ -159,10 +159,10 @@ const byName = (a: ClientModel, b: ClientModel): number =>
   collator.compare(a.name, b.name) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
 /** Sorts clients. Those that were not measured are last in both directions; equal ones are in order of names. */
-export function sortClients(faces: readonly ClientModel[], sort: TokensSort, descending: boolean): ClientModel[] {
+export function sortClients(models: readonly ClientModel[], sort: TokensSort, descending: boolean): ClientModel[] {
   const sign = descending ? -1 : 1
-  if (sort === 'name') return [...faces].sort((a, b) => sign * byName(a, b))
-  return [...faces].sort((a, b) => {
+  if (sort === 'name') return [...models].sort((a, b) => sign * byName(a, b))
+  return [...models].sort((a, b) => {
     const x = a[sort]
     const y = b[sort]
     if (x === null || y === null) return x === y ? byName(a, b) : x === null ? 1 : -1
@@ -171,13 +171,13 @@ export function sortClients(faces: readonly ClientModel[], sort: TokensSort, des
 }
 
 /** Describes a card as text. */
-export function describeClient(face: ClientModel): string {
+export function describeClient(model: ClientModel): string {
   const n = (value: number): string => formatNumber(value)
   return [
-    `${face.name}: ${n(face.used)} tokens used this period, ${n(face.usedReserved)} from its reservation, ${n(face.usedPool)} from the pool`,
-    face.reservation > 0 ? `reservation ${n(face.reservation)}, ${n(face.left)} left` : 'no reservation',
-    face.limit === null ? 'no limit' : `limit ${n(face.limit)}`,
-    `${n(face.held)} held from the pool, ${n(face.yielded)} yielded`,
-    face.words,
+    `${model.name}: ${n(model.used)} tokens used this period, ${n(model.usedReserved)} from its reservation, ${n(model.usedPool)} from the pool`,
+    model.reservation > 0 ? `reservation ${n(model.reservation)}, ${n(model.left)} left` : 'no reservation',
+    model.limit === null ? 'no limit' : `limit ${n(model.limit)}`,
+    `${n(model.held)} held from the pool, ${n(model.yielded)} yielded`,
+    model.statesText,
   ].join('. ')
 }

@@ -4,7 +4,7 @@ import type { TokensFrame } from '#core/api/tokens.ts'
 import { plainText } from '../../format/plain-text.ts'
 import { formatClock } from '../../format/units.ts'
 
-export interface EventFace {
+export interface EventRow {
   readonly id: string
   readonly at: string
   readonly kind: string
@@ -15,7 +15,7 @@ export interface EventFace {
 /** Most rows that are rendered. */
 export const EVENTS_MOST = 200
 
-const eventOf = (event: TokensFrame['events'][number], i: number): EventFace => ({
+const eventOf = (event: TokensFrame['events'][number], i: number): EventRow => ({
   id: `${event.atMs} ${i}`,
   at: formatClock(event.atMs, true, 3),
   kind: plainText(event.kind),
@@ -25,13 +25,13 @@ const eventOf = (event: TokensFrame['events'][number], i: number): EventFace => 
 })
 
 /** @param kind  kind to list; empty for all. */
-export function eventFaces(events: TokensFrame['events'], kind: string): { faces: readonly EventFace[]; more: number } {
+export function eventRows(events: TokensFrame['events'], kind: string): { rows: readonly EventRow[]; more: number } {
   const wanted = events
     .map((event, i) => ({ event, i }))
     .filter(({ event }) => kind === '' || plainText(event.kind) === kind)
     .sort((a, b) => b.event.atMs - a.event.atMs || b.i - a.i)
   return {
-    faces: wanted.slice(0, EVENTS_MOST).map(({ event, i }) => eventOf(event, i)),
+    rows: wanted.slice(0, EVENTS_MOST).map(({ event, i }) => eventOf(event, i)),
     more: Math.max(0, wanted.length - EVENTS_MOST),
   }
 }

@@ -17,33 +17,33 @@ export interface FooterCheck {
 /** Share of idle tokens from which on work is not conserved; a batch of each client's claim is less. */
 const IDLE_WATCH = 0.01
 
-function cpuFace({ foot }: TokensFrame): FooterCheck {
+function cpuCheck({ foot }: TokensFrame): FooterCheck {
   const { dataCpuEvents: events, dataIos: ios, cpuEvents } = foot
   const level = events > 0 ? 'bad' : ios === 0 ? 'idle' : 'ok'
   const lines: [string, string] =
     events > 0
-      ? [`data-node CPU events for ${shortTokens(ios)} data I/O,`, 'must read 0: a data path woke the CPU']
-      : ['data-node CPU events', ios === 0 ? 'per data I/O; no data I/O yet' : 'per data I/O, must read 0']
-  const title = `${formatNumber(events)} CPU events for ${formatNumber(ios)} data I/O. ${formatNumber(cpuEvents)} CPU events in total: periods, checks and admission wake it, data must not.`
+      ? [`data-node CPU events for ${shortTokens(ios)} data I/Os,`, 'must be 0: data I/O woke the CPU']
+      : ['data I/Os that woke the data-node CPU', ios === 0 ? 'must be 0; no data I/O yet' : 'must be 0']
+  const title = `${formatNumber(events)} CPU events for ${formatNumber(ios)} data I/Os. ${formatNumber(cpuEvents)} CPU events in total: periods, checks and admission wake the CPU, data I/O must not.`
   return { id: 'cpu', level, value: formatNumber(events), lines, title }
 }
 
-function idleFace({ foot }: TokensFrame): FooterCheck {
+function idleCheck({ foot }: TokensFrame): FooterCheck {
   const share = foot.idleShare
   const level = share === null ? 'idle' : share > IDLE_WATCH ? 'watch' : 'ok'
   return {
     id: 'idle',
     level,
     value: formatPercent(share, 1),
-    lines: ['idle tokens while a client', share === null ? 'is starved: none was' : 'is starved, this period'],
+    lines: ['idle tokens while a client', share === null ? 'is starved; no client was' : 'is starved, this period'],
     title:
       'Work conservation: share of tokens that were idle while a client waited for one. Conversion keeps it near 0.',
   }
 }
 
-function missedFace({ foot }: TokensFrame): FooterCheck {
+function missedCheck({ foot }: TokensFrame): FooterCheck {
   const { worst } = foot
-  const title = 'Whole periods in a row in which a client used less than its reservation.'
+  const title = 'Whole periods in a row in which a client had requests and completed less than its reservation.'
   if (worst === null || worst.periods === 0)
     return { id: 'missed', level: 'ok', value: '0', lines: ['reservations missed', 'in the last period'], title }
   const level = worst.periods >= worst.alertAfter ? 'bad' : 'watch'
@@ -56,18 +56,18 @@ function missedFace({ foot }: TokensFrame): FooterCheck {
   }
 }
 
-function reservedFace(frame: TokensFrame): FooterCheck {
+function reservedCheck(frame: TokensFrame): FooterCheck {
   const { reserved, admissible, fluidFinish } = frame.foot
   const { estimate } = capacityNow(frame.capacity)
   const isOver = estimate !== null && reserved > estimate
   const isLate = fluidFinish > 1
-  const finish = `Under equal shares all reservations are done at ${formatPercent(fluidFinish, 1)} of the period.`
-  const closes = isOver ? 'overcommitted: admission is closed' : `admission closes at ${shortTokens(admissible)}`
+  const finish = `With equal shares, all reservations are met by ${formatPercent(fluidFinish, 1)} of the period.`
+  const closes = isOver ? 'overcommitted: admission is closed' : `maximum ${shortTokens(admissible)}`
   const lines: [string, string] = isOver
     ? ['reserved, overcommitted:', 'admission is closed']
     : isLate
-      ? [`reserved, takes ${formatNumber(fluidFinish, 2)} periods;`, closes]
-      : ['reserved, admission', `closes at ${shortTokens(admissible)}`]
+      ? [`reserved, met in ${formatNumber(fluidFinish, 2)} periods;`, closes]
+      : ['reserved,', closes]
   return {
     id: 'reserved',
     level: isOver ? 'bad' : isLate || reserved > admissible ? 'watch' : 'idle',
@@ -78,15 +78,15 @@ function reservedFace(frame: TokensFrame): FooterCheck {
 }
 
 /** Formats two counts in the same unit: `1 254 of 1 568 k`. */
-function ofText(part: number, whole: number): string {
-  if (whole < 10_000) return `${formatNumber(part)} of ${formatNumber(whole)}`
-  const digits = whole < 99_950 ? 1 : 0
-  return `${formatNumber(part / 1000, digits)} of ${formatNumber(whole / 1000, digits)} k`
+function ofText(part: number, total: number): string {
+  if (total < 10_000) return `${formatNumber(part)} of ${formatNumber(total)}`
+  const digits = total < 99_950 ? 1 : 0
+  return `${formatNumber(part / 1000, digits)} of ${formatNumber(total / 1000, digits)} k`
 }
 
 export const footerChecks = (frame: TokensFrame): FooterCheck[] => [
-  cpuFace(frame),
-  idleFace(frame),
-  missedFace(frame),
-  reservedFace(frame),
+  cpuCheck(frame),
+  idleCheck(frame),
+  missedCheck(frame),
+  reservedCheck(frame),
 ]

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import {
   describePoolChart,
   describeGauge,
-  lowestWords,
-  phaseWords,
+  lowestText,
+  phaseText,
   poolEnds,
   poolExtent,
   timeTicks,
@@ -47,26 +47,26 @@ describe('the scale of the pool', () => {
 
 describe('texts', () => {
   it('show time and empty fetches of the lowest mark, and are empty without debt', () => {
-    expect(lowestWords(base)).toBe('lowest \u221212.6 k at 0.929 s, 13 empty fetches')
-    expect(lowestWords({ ...base, pool: { ...base.pool, lowest: 40 } })).toBe('')
-    expect(lowestWords({ ...base, pool: { ...base.pool, lowest: -1, emptyFetches: 1, lowestAtMs: null } })).toBe(
+    expect(lowestText(base)).toBe('lowest \u221212.6 k at 0.929 s, 13 empty fetches')
+    expect(lowestText({ ...base, pool: { ...base.pool, lowest: 40 } })).toBe('')
+    expect(lowestText({ ...base, pool: { ...base.pool, lowest: -1, emptyFetches: 1, lowestAtMs: null } })).toBe(
       'lowest \u22121, 1 empty fetch',
     )
   })
   it('describe gauge and chart', () => {
     expect(describeGauge(base)).toContain('8\u202F400 tokens, 314\u202F000 at the start')
-    expect(describeGauge({ ...base, pool: { ...base.pool, now: -5 } })).toContain('the debt has no owner')
+    expect(describeGauge({ ...base, pool: { ...base.pool, now: -5 } })).toContain('no client has to return')
     expect(describeGauge({ ...base, pool: { ...base.pool, now: null } })).toContain('No pool')
     expect(describePoolChart(base)).toContain('Pool over period 417')
     expect(describePoolChart({ ...base, series: { ...base.series, pool: [null] } })).toContain('no data')
   })
   it('describe the phases of the variant', () => {
-    expect(phaseWords('report', base)).toContain('convert')
-    expect(phaseWords('report', { ...base, variant: 'basic' })).toContain('nothing is converted')
+    expect(phaseText('report', base)).toContain('convert')
+    expect(phaseText('report', { ...base, variant: 'basic' })).toContain('nothing is converted')
   })
   it('label quarters of the period', () => {
-    expect(timeTicks(1000).map((t) => t.words)).toEqual(['0 s', '0.25', '0.5', '0.75', '1 s'])
-    expect(timeTicks(60_000).map((t) => t.words)).toEqual(['0 s', '15', '30', '45', '60 s'])
-    expect(timeTicks(10).map((t) => t.words)).toEqual(['0 ms', '2.5', '5', '7.5', '10 ms'])
+    expect(timeTicks(1000).map((t) => t.text)).toEqual(['0 s', '0.25', '0.5', '0.75', '1 s'])
+    expect(timeTicks(60_000).map((t) => t.text)).toEqual(['0 s', '15', '30', '45', '60 s'])
+    expect(timeTicks(10).map((t) => t.text)).toEqual(['0 ms', '2.5', '5', '7.5', '10 ms'])
   })
 })

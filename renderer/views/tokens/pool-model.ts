@@ -33,15 +33,15 @@ export function poolExtent(frame: TokensFrame): { high: number; debt: number } {
  * of it. Unbounded debt (no conversion, all clients claim again and again) is cut at half of the scale.
  */
 export function poolEnds(before: PoolEnds | null, { high, debt }: { high: number; debt: number }): PoolEnds {
-  const fits = before !== null && high <= before.max && high >= before.max * 0.5
-  const max = fits ? before.max : high * 1.08
-  const room = Math.min(MOST_DEBT * max, Math.max(LEAST_DEBT * max, niceMax(debt)))
-  const below = fits ? Math.max(-before.min, room) : room
+  const isReused = before !== null && high <= before.max && high >= before.max * 0.5
+  const max = isReused ? before.max : high * 1.08
+  const debtHeight = Math.min(MOST_DEBT * max, Math.max(LEAST_DEBT * max, niceMax(debt)))
+  const below = isReused ? Math.max(-before.min, debtHeight) : debtHeight
   return { min: -Math.min(below, MOST_DEBT * max), max, step: tickStep(niceMax(max)) }
 }
 
 /** Formats the lowest mark: `lowest −12.6 k at 0.929 s, 13 empty fetches`; empty if the pool never fell below zero. */
-export function lowestWords({ pool }: TokensFrame): string {
+export function lowestText({ pool }: TokensFrame): string {
   if (pool.lowest === null || pool.lowest >= 0) return ''
   const at = pool.lowestAtMs === null ? '' : ` at ${inSeconds(pool.lowestAtMs)}`
   const empty = pool.emptyFetches > 0 ? `, ${plural(pool.emptyFetches, 'empty fetch', 'empty fetches')}` : ''
@@ -52,7 +52,7 @@ export function lowestWords({ pool }: TokensFrame): string {
 export function describeGauge({ pool }: TokensFrame): string {
   if (pool.now === null) return 'No pool: this variant hands out no tokens.'
   const start = pool.start === null ? '' : `, ${formatNumber(pool.start)} at the start of the period`
-  const debt = pool.now < 0 ? ' It is overdrawn: the debt has no owner.' : ''
+  const debt = pool.now < 0 ? ' It is below zero (overclaimed): no client has to return the deficit.' : ''
   const lowest = pool.lowest === null ? '' : `, ${formatNumber(pool.lowest)} at its lowest`
   return `Pool: ${formatNumber(pool.now)} tokens${start}${lowest}.${debt}`
 }
@@ -72,20 +72,20 @@ export function describePoolChart(frame: TokensFrame): string {
 }
 
 /** Ticks of the time axis, at quarters of a period or of a minute. */
-export function timeTicks(toMs: number): { ms: number; words: string }[] {
+export function timeTicks(toMs: number): { ms: number; text: string }[] {
   const inMs = toMs < 100
   const divisor = inMs ? 1 : 1000
   return [0, 1, 2, 3, 4].map((i) => {
     const ms = (toMs * i) / 4
-    const text = formatNumber(ms / divisor, Number.isInteger(ms / divisor) ? 0 : 2).replace(/(\.\d)0$/, '$1')
-    return { ms, words: i === 0 || i === 4 ? `${text} ${inMs ? 'ms' : 's'}` : text }
+    const number = formatNumber(ms / divisor, Number.isInteger(ms / divisor) ? 0 : 2).replace(/(\.\d)0$/, '$1')
+    return { ms, text: i === 0 || i === 4 ? `${number} ${inMs ? 'ms' : 's'}` : number }
   })
 }
 
 type Phase = TokensFrame['phases'][number]['kind']
 
 /** Describes a phase of the period (spec/haechi 5, 6, 7). */
-export function phaseWords(kind: Phase, frame: Pick<TokensFrame, 'variant' | 'checkMs'>): string {
+export function phaseText(kind: Phase, frame: Pick<TokensFrame, 'variant' | 'checkMs'>): string {
   const every = `${formatNumber(frame.checkMs, Number.isInteger(frame.checkMs) ? 0 : 1)} ms`
   switch (kind) {
     case 'dispatch':

@@ -87,14 +87,14 @@ describe('a reservation', () => {
     expect((inPage('reserve-r') as HTMLInputElement).value).toBe('110\u202F000')
   })
 
-  it('is applied, and shows the epoch from which it is in effect', async () => {
+  it('is applied, and shows the period from which it is in effect', async () => {
     await show()
     await open()
     await type('reserve-r', '120 000')
     await type('reserve-l', '150k')
     await vi.waitFor(() => expect(verdict()).toContain('Admitted'))
     inPage('reserve-apply')?.click()
-    await vi.waitFor(() => expect(inPage('holds')?.textContent).toContain('epoch 418'))
+    await vi.waitFor(() => expect(inPage('holds')?.textContent).toContain('period 418'))
     expect(host.calls.at(-1)).toEqual({
       verb: 'reserve',
       input: { node: 'dn0', client: 'c07', reservation: 120_000, limit: 150_000 },

@@ -71,10 +71,10 @@ export function readTokens(text: string): ReadTokens {
   if (bare.includes(',')) return { fault: 'a comma is ambiguous: enter 1500 or 1.5k' }
   const found = SHAPE.exec(bare)
   if (!found) return { fault: 'a whole number of tokens, for example 220000 or 220k' }
-  const [, sign = '', whole = '', fraction = '', suffix = ''] = found
+  const [, sign = '', integer = '', fraction = '', suffix = ''] = found
   const factor = factors[suffix.toLowerCase()] ?? 1n
   const scale = 10n ** BigInt(fraction.length)
-  const parts = BigInt(whole + fraction) * factor
+  const parts = BigInt(integer + fraction) * factor
   if (parts === 0n) return { tokens: 0 }
   if (sign === '-') return { fault: 'tokens cannot be negative' }
   if (parts % scale !== 0n) return { fault: 'must be a whole number: a token is one I/O' }

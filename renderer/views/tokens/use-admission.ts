@@ -6,20 +6,20 @@ import { useTokensStore } from '../../stores/tokens.ts'
 
 const REST_MS = 120
 
-/** @param asked  reservation to check; null if the input is not valid. */
-export function useAdmission(asked: () => TokensReserve | null) {
+/** @param input  reservation to check; null if the input is not valid. */
+export function useAdmission(input: () => TokensReserve | null) {
   const view = useTokensStore()
   const admission = shallowRef<TokensAdmission | null>(null)
   const notice = shallowRef<Notice | null>(null)
   /** True while `admission` answers an older request. */
-  const isAsking = ref(false)
+  const isChecking = ref(false)
   let question = 0
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  async function ask(what: TokensReserve, mine: number): Promise<void> {
+  async function checkNow(what: TokensReserve, mine: number): Promise<void> {
     const answer = await view.check(what)
     if (mine !== question) return
-    isAsking.value = false
+    isChecking.value = false
     if ('admit' in answer) {
       admission.value = answer
       notice.value = null
@@ -29,18 +29,18 @@ export function useAdmission(asked: () => TokensReserve | null) {
     }
   }
   watch(
-    () => JSON.stringify(asked()),
+    () => JSON.stringify(input()),
     () => {
-      const what = asked()
+      const what = input()
       const mine = ++question
       clearTimeout(timer)
       if (what === null) {
-        isAsking.value = false
+        isChecking.value = false
         admission.value = notice.value = null
         return
       }
-      isAsking.value = true
-      timer = setTimeout(() => void ask(what, mine), REST_MS)
+      isChecking.value = true
+      timer = setTimeout(() => void checkNow(what, mine), REST_MS)
     },
     { immediate: true },
   )
@@ -48,5 +48,5 @@ export function useAdmission(asked: () => TokensReserve | null) {
     question++
     clearTimeout(timer)
   })
-  return { admission, notice, isAsking }
+  return { admission, notice, isChecking }
 }

@@ -2,7 +2,7 @@
 import { implement, ORPCError, type AnyRouter } from '@orpc/server'
 import { contract } from '#core/api/contract.ts'
 
-/** By verb path, `views.jobs`: the frame of a stream, or the answer of a verb; a function gets the input. */
+/** Frame of a stream, or answer of a verb, by verb path, for example `views.jobs`; a function gets the input. */
 export type Scene = Readonly<Record<string, unknown>>
 
 /** Verbs that stream frames until the window cancels. */

@@ -21,6 +21,7 @@ export const status = (patch: Partial<StatusFrame> = {}): StatusFrame => ({
   controller: 'none',
   cycle: null,
   nextExpiry: {
+    service: 'mdt',
     name: 'mdstorm_u733',
     createdMs: NOW_MS - 600_000,
     expiresMs: NOW_MS + 199_000,
@@ -192,7 +193,7 @@ const ends = [
   ...Array.from({ length: 9 }, (_, i) => ({
     host: `oss0${i + 1}`,
     state: 'done' as const,
-    detail: 'read back equal',
+    detail: 'verified by read-back',
     timer: 'sluice-b311',
     tookMs: 200 + 100 * (i % 4),
   })),
@@ -220,7 +221,7 @@ export const scenes = {
         kind: 'EMULATED',
         cluster: 'demo',
         env: 'DEMO',
-        scenario: 'Four OSTs, one hog',
+        scenario: 'Four OSTs, one heavy job',
         seed: 1,
         sinceMs: NOW_MS,
       },

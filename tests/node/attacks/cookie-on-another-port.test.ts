@@ -81,9 +81,9 @@ it('a notebook with the cookie gets the files of the page, no key and no data', 
   const used = new URL(served.url).search
   for (const path of ['/', `/${used}`, '/index.html', SESSION_PATH, '/metrics', '/rpc']) {
     const answer = await get(path)
-    const said = `${answer.headers.get('location')} ${answer.headers.get('set-cookie')} ${await answer.text()}`
-    expect(said, path).not.toContain(session.key)
-    expect(said, path).not.toContain(METRIC)
+    const output = `${answer.headers.get('location')} ${answer.headers.get('set-cookie')} ${await answer.text()}`
+    expect(output, path).not.toContain(session.key)
+    expect(output, path).not.toContain(METRIC)
   }
   expect((await get(SESSION_PATH)).status).toBe(401)
   expect((await get('/metrics')).status).toBe(401)

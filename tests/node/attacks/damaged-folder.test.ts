@@ -58,7 +58,7 @@ async function start(dataDir: string) {
   const samples = host.monitor.sample
   for await (const f of await client.source.status({ stream: `d${++streams}` })) {
     await host.close()
-    return { samples, notices: f.notices.map((n) => n.code), told: host.notices.map((n) => n.code) }
+    return { samples, notices: f.notices.map((n) => n.code), reported: host.notices.map((n) => n.code) }
   }
   throw new Error('no frame')
 }
@@ -84,8 +84,8 @@ describe('exploit: a console starts and samples', () => {
       mkdirSync(join(dataDir, file, '..'), { recursive: true })
       writeFileSync(join(dataDir, file), CONTENTS.noise)
     }
-    const { samples, told } = await start(dataDir)
+    const { samples, reported } = await start(dataDir)
     expect(samples).toBeGreaterThan(0)
-    expect(told).toEqual([expect.stringMatching(/^HISTORY_(?:OFF|DAMAGED)$/), 'AUDIT_BROKEN'])
+    expect(reported).toEqual([expect.stringMatching(/^HISTORY_(?:OFF|DAMAGED)$/), 'AUDIT_BROKEN'])
   })
 })

@@ -89,12 +89,12 @@ it('asks for port after port, and has the last eight', async () => {
 })
 
 it('connects again and again to be put on record: the record does not grow with it', () => {
-  const told = vi.fn()
-  const watch = verbWatch(new Set(['/host/info']), told)
+  const reported = vi.fn()
+  const watch = verbWatch(new Set(['/host/info']), reported)
   for (let peer = 0; peer < 1000; peer++) {
     for (let i = 0; i < 10; i++) watch(`window-${peer}`, JSON.stringify({ i: '1', p: { u: '/host/exec' } }))
   }
-  expect(told).toHaveBeenCalledTimes(100)
+  expect(reported).toHaveBeenCalledTimes(100)
 })
 
 describe('with an address that carries what it read', () => {

@@ -117,7 +117,7 @@ it('a recording of an older Sluice is listed by what it is of', async () => {
   db.prepare("INSERT INTO setting VALUES ('recording', ?)").run(JSON.stringify(of))
   db.close()
   const before = readFileSync(file)
-  expect(await files.look(file)).toMatchObject({
+  expect(await files.inspect(file)).toMatchObject({
     ok: true,
     value: { facts: of, clusters: [{ kind: 'LIVE', name: 'prod' }] },
   })
@@ -232,9 +232,9 @@ describe('attack: in the folder of recordings', () => {
   it('the list is there at once, and says of each why it cannot be opened', async () => {
     const client = createRouterClient(host.router, { context: { peer: 'test' } })
     const query = { at: null, measure: 'rpcs', dayMs: null, zoom: null, a: null, b: null, by: 'job' } as const
-    let asked = 0
+    let requests = 0
     const rows = async (): Promise<HistoryFrame['recordings']> => {
-      const frames = await client.views.history({ ...query, stream: `h${++asked}`, limit: 5, leftMs: null })
+      const frames = await client.views.history({ ...query, stream: `h${++requests}`, limit: 5, leftMs: null })
       for await (const frame of frames) return frame.recordings
       throw new Error('no frame')
     }

@@ -110,7 +110,7 @@ describe.skipIf(noDisk !== '' || noSshd !== '')('a rule on a server over SSH', (
   })
   afterAll(async () => lab?.stop())
 
-  const stands = async (): Promise<boolean> => /^cap /m.test(await lab.rules('oss01'))
+  const isActive = async (): Promise<boolean> => /^cap /m.test(await lab.rules('oss01'))
   const open = async (): Promise<LiveConsole> => {
     live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts, dataDir: disk })
     await live.show()
@@ -121,7 +121,7 @@ describe.skipIf(noDisk !== '' || noSshd !== '')('a rule on a server over SSH', (
     await enforce()
     await stage(CAP, 3600)
     expect(await commit()).toEqual(['oss01 done'])
-    expect(await stands()).toBe(true)
+    expect(await isActive()).toBe(true)
   }
   /** Audit records of the removal, and the integrity of the audit. */
   const recorded = (): { texts: string[]; bad: unknown } => {
@@ -143,7 +143,7 @@ describe.skipIf(noDisk !== '' || noSshd !== '')('a rule on a server over SSH', (
     expect((await commit())[0]).toMatch(/^NOT_ON_RECORD: .*full/)
     expect(await lab.rules('oss01')).not.toMatch(/^other /m)
     const stopped = await client.source.stopAll()
-    expect(await stands()).toBe(false)
+    expect(await isActive()).toBe(false)
     expect(stopped).toMatchObject({ removed: 2 })
     expect(await noticesOf(client)).toContain('AUDIT_WAITS')
     clear()
@@ -163,7 +163,7 @@ describe.skipIf(noDisk !== '' || noSshd !== '')('a rule on a server over SSH', (
     expect((await commit())[0]).toMatch(/^STORE_UNREADABLE/)
     expect(await noticesOf(client)).toContain('STORE_UNREADABLE')
     expect((await client.source.stopAll()).removed).toBe(2)
-    expect(await stands()).toBe(false)
+    expect(await isActive()).toBe(false)
     expect(await noticesOf(client)).toContain('AUDIT_WAITS')
     remount('rw')
     await expect.poll(() => noticesOf(client), waits).not.toContain('AUDIT_WAITS')
@@ -186,6 +186,6 @@ describe.skipIf(noDisk !== '' || noSshd !== '')('a rule on a server over SSH', (
       6,
       expect.stringMatching(/oss01: unknown, .*not recorded yet.*could not be recorded for other processes/) as string,
     ])
-    expect(await stands()).toBe(false)
+    expect(await isActive()).toBe(false)
   })
 })

@@ -150,7 +150,7 @@ describe('hostile input', () => {
     expect(verbs).toContain('/source/setMode')
   })
 
-  it.each(verbs)('%s is done or refused, and the host goes on', async (verb) => {
+  it.each(verbs)('%s is done or refused, and the host continues', async (verb) => {
     await fc.assert(
       fc.asyncProperty(inputFor(keysOf(verb)), async (input) => {
         const came = await outcome(verb, input)
@@ -162,7 +162,7 @@ describe('hostile input', () => {
   })
 })
 
-describe('a message that is none of ours', () => {
+describe('a message outside the contract', () => {
   const answered = (message: unknown): Promise<string> =>
     new Promise((resolve) => {
       const listen = (data: unknown): void => {
@@ -176,8 +176,8 @@ describe('a message that is none of ours', () => {
     })
 
   it('for a verb that there is not is answered so, and is on record', async () => {
-    const said = await answered(JSON.stringify({ i: '900', p: { u: '/host/exec', b: { json: { command: 'id' } } } }))
-    expect(said).toContain('"s":404')
+    const output = await answered(JSON.stringify({ i: '900', p: { u: '/host/exec', b: { json: { command: 'id' } } } }))
+    expect(output).toContain('"s":404')
     for (let i = 0; i < 50; i++) await answered(JSON.stringify({ i: `${901 + i}`, p: { u: `/__proto__/${i}` } }))
     // Only the first ones are reported: a flood must not fill the log.
     expect(unknown).toHaveLength(5)

@@ -19,24 +19,24 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 it('a screen that Linux locks without a word is noticed within seconds, once', () => {
-  const told: ShellMessage[] = []
-  followMachine((t) => told.push(t), 'linux')
+  const reported: ShellMessage[] = []
+  followMachine((t) => reported.push(t), 'linux')
   vi.advanceTimersByTime(60_000)
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   fake.state.idle = 'locked'
   vi.advanceTimersByTime(60_000)
-  expect(told).toEqual([{ kind: 'power', what: 'lock-screen' }])
+  expect(reported).toEqual([{ kind: 'power', what: 'lock-screen' }])
   fake.state.idle = 'idle'
   vi.advanceTimersByTime(60_000)
-  expect(told.at(-1)).toEqual({ kind: 'power', what: 'unlock-screen' })
-  expect(told).toHaveLength(2)
+  expect(reported.at(-1)).toEqual({ kind: 'power', what: 'unlock-screen' })
+  expect(reported).toHaveLength(2)
 })
 
 it('a screen that another user takes counts as locked', () => {
-  const told: ShellMessage[] = []
-  followMachine((t) => told.push(t), 'darwin')
+  const reported: ShellMessage[] = []
+  followMachine((t) => reported.push(t), 'darwin')
   fake.powerMonitor.emit('user-did-resign-active')
-  expect(told).toEqual([{ kind: 'power', what: 'lock-screen' }])
+  expect(reported).toEqual([{ kind: 'power', what: 'lock-screen' }])
 })
 
 it.skipIf(process.platform === 'win32')('a data folder that others could write to is closed to them', () => {

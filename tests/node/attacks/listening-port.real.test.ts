@@ -33,13 +33,13 @@ function listeningOf(pid: number): string[] {
 const started = async (program: string, args: readonly string[]) => {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  const said = await new Promise<string>((resolve) => createInterface(child.stdout).once('line', resolve))
-  return { child, ended, said, pid: child.pid ?? 0 }
+  const output = await new Promise<string>((resolve) => createInterface(child.stdout).once('line', resolve))
+  return { child, ended, output, pid: child.pid ?? 0 }
 }
 
 it.skipIf(!existsSync('/proc/self/net/tcp'))('finds none: the host of the window listens nowhere', async () => {
   const host = await started(join(import.meta.dirname, 'host-child.ts'), [tempFolder()])
-  expect(host.said).toBe('ready')
+  expect(host.output).toBe('ready')
   expect(listeningOf(host.pid)).toEqual([])
   host.child.stdin.end()
   expect(await host.ended).toBe(0)

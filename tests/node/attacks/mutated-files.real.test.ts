@@ -68,7 +68,7 @@ afterAll(() => files.close())
 
 /** Queries of the views on a recording. */
 function readAll(reader: HistoryReader): void {
-  const kept = reader.kept()
+  const kept = reader.extent()
   const span = { fromMs: kept?.fromMs ?? 0, toMs: (kept?.toMs ?? 0) + 1 }
   reader.line('rpcs', span, 100)
   reader.top(span, 'job', 5, 50)

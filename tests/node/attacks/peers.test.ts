@@ -86,7 +86,7 @@ function knock(port: number, by: Peering, host = '127.0.0.1'): Promise<string> {
 }
 
 describe('with one key', () => {
-  it('whoever has it is let in, and nobody else', async () => {
+  it('a peer that has it is accepted, any other is not', async () => {
     const key = newKey('key')
     const port = await listening(key)
     expect(await knock(port, peering(key))).toBe('welcome')
@@ -133,7 +133,7 @@ describe('with one key', () => {
   })
 
   it.each(['GET / HTTP/1.1\r\n\r\n', '\x1a\x00\x00\x00\x01\x20\x00\x00'])(
-    'a peer without TLS that says %j is ended, and the port goes on',
+    'a peer without TLS that says %j is ended, and the port stays open',
     async (text) => {
       const key = newKey('key')
       const port = await listening(key)
@@ -191,7 +191,7 @@ describe.skipIf(noOpenssl !== '')('with certificates of one CA', () => {
     expect(heard).toEqual([HELLO])
   })
 
-  it('a certificate of another host is refused by whoever connects', async () => {
+  it('a certificate of another host is refused by the connecting side', async () => {
     const site = new Authority(folder, 'site')
     const port = await listening(secretOf(site.issue('global', 'DNS:controller.example,IP:192.0.2.1')))
     expect(await knock(port, peering(secretOf(site.issue('local'))))).toContain('is not in the cert')
@@ -226,7 +226,7 @@ describe('files of secrets', () => {
     expect(statSync(keyFile).mode & 0o777).toBe(0o600)
     for (const mode of [0o644, 0o640, 0o604, 0o660, 0o611]) {
       chmodSync(keyFile, mode)
-      expect(code({ keyFile })).toBe('SECRET_FILE: others can read it')
+      expect(code({ keyFile })).toBe('SECRET_FILE: other users can read it')
     }
     chmodSync(keyFile, 0o400)
     expect(code({ keyFile })).toBe(undefined)
@@ -254,6 +254,6 @@ describe('files of secrets', () => {
     expect(code({ tlsCa: files.tlsCa, tlsCert: files.tlsCert })).toContain('SECRET_CHOICE')
     expect(code({ ...files, keyFile: join(folder, 'key') })).toContain('SECRET_CHOICE')
     chmodSync(files.tlsKey, 0o644)
-    expect(code(files)).toBe('SECRET_FILE: others can read it')
+    expect(code(files)).toBe('SECRET_FILE: other users can read it')
   })
 })

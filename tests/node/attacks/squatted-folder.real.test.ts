@@ -64,7 +64,7 @@ function sluice(args: readonly string[], runFolder = folder): Promise<Ended> {
 const squats: [string, string, () => string][] = [
   [
     'that others can enter',
-    'others can enter it',
+    'other users can enter it',
     () => {
       chmodSync(folder, 0o777)
       return folder
@@ -82,7 +82,7 @@ const squats: [string, string, () => string][] = [
 ]
 if (isRoot) {
   squats.push([
-    'of somebody else',
+    'of another user',
     'it belongs to another user',
     () => {
       chownSync(folder, SOMEBODY_ELSE, SOMEBODY_ELSE)
@@ -102,7 +102,7 @@ describe('commands', () => {
     expect(heard).toBe('')
   })
 
-  it.skipIf(!isRoot)('are not sent to a socket of somebody else in a folder of one’s own', async () => {
+  it.skipIf(!isRoot)('are not sent to a socket of another user in a folder of one’s own', async () => {
     await listen('control.socket', { stdout: '{}', stderr: '', code: 0 })
     chownSync(join(folder, 'control.socket'), SOMEBODY_ELSE, SOMEBODY_ELSE)
     expect(await sluice(['status'])).toMatchObject({
@@ -132,9 +132,9 @@ describe('a local controller', () => {
     const own = shortFolder()
     const args = ['local', '--socket', join(own, 'local.socket'), '--core', join(at, 'global.socket')]
     const child = spawn(process.execPath, [LAUNCHER, 'padll', ...args], { stdio: 'pipe' })
-    let said = ''
-    child.stderr.setEncoding('utf8').on('data', (t: string) => (said += t))
-    await expect.poll(() => said, { timeout: 20_000 }).toContain(why)
+    let output = ''
+    child.stderr.setEncoding('utf8').on('data', (t: string) => (output += t))
+    await expect.poll(() => output, { timeout: 20_000 }).toContain(why)
     child.kill('SIGKILL')
     expect(heard).toBe('')
   })
@@ -148,14 +148,14 @@ describe.skipIf(noStage !== '' || !isRoot)('a stage', () => {
       .listen(process.argv[1], () => console.log('listening'))
     setInterval(() => console.log('beat'), 100)`
 
-  it('says nothing to a controller of somebody else, and its program goes on', async () => {
+  it('sends nothing to a controller of another user, and its program continues', async () => {
     const shared = shortFolder()
     chmodSync(shared, 0o777)
     const path = join(shared, 's')
     const child = spawn(process.execPath, ['-e', IMPOSTOR, path], { uid: SOMEBODY_ELSE, gid: SOMEBODY_ELSE })
-    let said = ''
-    child.stdout.setEncoding('utf8').on('data', (t: string) => (said += t))
-    await expect.poll(() => said, { timeout: 20_000 }).toContain('listening')
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (t: string) => (output += t))
+    await expect.poll(() => output, { timeout: 20_000 }).toContain('listening')
     const managed = join(shortFolder(), 'managed')
     mkdirSync(managed)
     const file = join(managed, 'file')
@@ -167,11 +167,11 @@ describe.skipIf(noStage !== '' || !isRoot)('a stage', () => {
       signal: null,
     })
     // Later beats are printed after any message received.
-    said = `${said}-`
-    const from = said.length
-    await expect.poll(() => said.slice(from)).toContain('beat')
+    output = `${output}-`
+    const from = output.length
+    await expect.poll(() => output.slice(from)).toContain('beat')
     child.kill('SIGKILL')
-    expect(said).not.toContain('heard')
+    expect(output).not.toContain('heard')
 
     // The same program says hello to a controller of its own user.
     const own = await new ScriptedController({ rules: limit('open', 'no_op', 1000) }).listen()

@@ -5,9 +5,9 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { KeptSecrets } from '#electron/host/shell/kept-secrets.ts'
+import { SecretStore } from '#electron/host/shell/secret-store.ts'
 import { keychain } from '#electron/main/secrets.ts'
-import { Asks } from '#electron/host/clusters/cluster-service.ts'
+import { PassphrasePrompts } from '#electron/host/clusters/cluster-service.ts'
 import type { FakeElectron } from '../fake-electron.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -26,7 +26,7 @@ beforeEach(() => {
   Object.assign(fake.state, { backend: 'gnome_libsecret', isOpen: true })
   fake.safeStorage.encryptStringAsync.calls.length = 0
 })
-const kept = () => new KeptSecrets(file, keychain('linux'))
+const kept = () => new SecretStore(file, keychain('linux'))
 const files = (): string[] => readdirSync(join(file, '..'))
 
 describe('where the keychain is none', () => {
@@ -51,7 +51,7 @@ describe('where the keychain is none', () => {
   })
 
   it('a browser and a terminal keep nothing', async () => {
-    const secrets = new KeptSecrets(file, undefined)
+    const secrets = new SecretStore(file, undefined)
     expect((await secrets.keep(KEY, SECRET)).ok).toBe(false)
     expect(files()).toEqual([])
   })
@@ -68,7 +68,7 @@ describe('a passphrase that the keychain keeps', () => {
 
   it('answers for its key without a person, and is forgotten once it does not open it', async () => {
     const secrets = kept()
-    const asks = new Asks(() => undefined, secrets)
+    const asks = new PassphrasePrompts(() => undefined, secrets)
     const first = asks.passphrase({ file: KEY, attempt: 1 })
     await vi.waitFor(() => expect(asks.list).toHaveLength(1))
     expect((await asks.answer(asks.list[0]?.id ?? '', SECRET, true)).ok).toBe(true)
@@ -86,14 +86,14 @@ describe('a passphrase that the keychain keeps', () => {
   })
 
   it('waits on where it could not be kept, so that it can be used without', async () => {
-    const asks = new Asks(() => undefined, kept())
-    const asked = asks.passphrase({ file: KEY, attempt: 1 })
+    const asks = new PassphrasePrompts(() => undefined, kept())
+    const requests = asks.passphrase({ file: KEY, attempt: 1 })
     await vi.waitFor(() => expect(asks.list).toHaveLength(1))
     const id = asks.list[0]?.id ?? ''
     fake.state.backend = 'basic_text'
     expect(await asks.answer(id, SECRET, true)).toMatchObject({ ok: false, error: { code: 'KEYCHAIN' } })
     expect((await asks.answer(id, SECRET, false)).ok).toBe(true)
-    expect((await asked)?.toString()).toBe(SECRET)
+    expect((await requests)?.toString()).toBe(SECRET)
   })
 
   it('is forgotten by one word, one or all', async () => {

@@ -19,8 +19,8 @@ const windowOf = (peer: string) => createRouterClient(host.router, { context: { 
 
 it('opens two thousand streams: those above its share are refused by name, and another window opens its own', async () => {
   const flooder = windowOf('browser-1')
-  const asked = Array.from({ length: FLOOD }, (_, i) => flooder.views.overview({ stream: `s${i}`, hz: 10 }))
-  const ends = await Promise.allSettled(asked)
+  const requests = Array.from({ length: FLOOD }, (_, i) => flooder.views.overview({ stream: `s${i}`, hz: 10 }))
+  const ends = await Promise.allSettled(requests)
   const open = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
   const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []))
   expect(open).toHaveLength(MAX_STREAMS)
@@ -57,7 +57,7 @@ it('has as many streams as it may: another window waits for one of their frames,
   const ended = new AbortController()
   const built: string[] = []
   const open = async (peer: string, stream: string): Promise<void> => {
-    const query = { peer, stream, hz: 1_000, at: null, stands: false, beats: false }
+    const query = { peer, stream, hz: 1_000, at: null, isFixed: false, beats: false }
     const frames = pump.frames(source, query, ended.signal, (seq) => {
       built.push(peer)
       return { seq }

@@ -38,7 +38,7 @@ describe('a page that reaches for the machine', () => {
     })
   })
 
-  it('runs nothing that is not its own file, and talks to nobody', () => {
+  it('runs only its own files, and connects to no other host', () => {
     const policy = new Map(
       contentPolicy("'none'")
         .split('; ')
@@ -79,7 +79,7 @@ describe('a page that reaches for the machine', () => {
     }
   })
 
-  it('holds its window open against whoever closes it, or sends past its policy, and cannot', () => {
+  it('cannot keep its window open against a close, nor send past its policy', () => {
     const contents = Object.assign(new EventEmitter(), {
       setWindowOpenHandler: vi.fn(),
       setWebRTCIPHandlingPolicy: vi.fn(),

@@ -48,7 +48,7 @@ const NOT_CLAIMED: readonly Exception[] = [
 
 const exceptionOf = (r: CorpusRecord): Exception | undefined => NOT_CLAIMED.find((e) => e.fits(r))
 
-/** Why an answer is not claimed; undefined: it is. */
+/** Reason why an answer is not claimed; undefined if it is. */
 export const reasonAgainst = (r: CorpusRecord): string | undefined => exceptionOf(r)?.reason
 
 /** True if an answer that is not claimed may be given nevertheless. */

@@ -11,8 +11,8 @@ const policy = (type: string): string => `${IO}.nrs_policies='${type}'`
 
 const rule = (value: string): string => `${IO}.nrs_tbf_rule='${value}'`
 
-/** Steps that are no commands: RPCs of the job ga.0 arrive; the jobs that the next answer lists go on. */
-export const GO_ON = 'go on'
+/** Steps that are no commands: RPCs of the job ga.0 arrive; the jobs that the next answer lists continue. */
+export const GO_ON = 'continue'
 const queue = (rpcs: number): string => `queue ${rpcs}`
 
 const CLEAR_JOBS = "lctl set_param '*.*.job_stats=clear'"
@@ -27,12 +27,12 @@ const CLEAR_STATS = [
 
 /** Types of the scenes `nrs-tbf-TYPE-*`. */
 const TYPES = ['nid', 'jobid', 'opcode', 'uid', 'gid', 'projid', 'jobid_opcode', 'nid_uid', 'generic']
-const typeWord = (type: string): string => (type === 'generic' ? '' : ` ${type.replace('_', '+')}`)
+const typeText = (type: string): string => (type === 'generic' ? '' : ` ${type.replace('_', '+')}`)
 
 /** Commands that ran right before a record, by its id. */
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
-    TYPES.map((type) => [`nrs-tbf-${type}-rule0`, [policy('fifo'), policy(`tbf${typeWord(type)}`)]]),
+    TYPES.map((type) => [`nrs-tbf-${type}-rule0`, [policy('fifo'), policy(`tbf${typeText(type)}`)]]),
   ),
   'nrs-regonly-set': [policy('fifo')],
   'nrs-hponly-set': [policy('fifo')],
@@ -85,7 +85,7 @@ const isWrite = (r: CorpusRecord): boolean =>
 const sceneOf = (id: string): string => id.replace(/-.*$/s, '')
 
 export interface Step {
-  /** Commands to run first, whose answers nobody recorded. */
+  /** Commands to run first, whose answers were not recorded. */
   readonly unrecorded: readonly string[]
   readonly record: CorpusRecord
 }
@@ -97,7 +97,7 @@ export interface Step {
  */
 export function stepsOf(records: readonly CorpusRecord[], full: readonly CorpusRecord[]): Step[] {
   const own = new Set(records.map((r) => r.id))
-  /** Of each scene, the steps of the full file that are still to come. */
+  /** Steps of the full file that are still to come, by scene. */
   const ahead = new Map<string, CorpusRecord[]>()
   for (const r of full) {
     const scene = sceneOf(r.id)
@@ -119,7 +119,7 @@ export function stepsOf(records: readonly CorpusRecord[], full: readonly CorpusR
   let last = ''
   return records.map((record, i) => {
     const scene = sceneOf(record.id)
-    // A scene that another one interrupts goes on later.
+    // A scene that another one interrupts continues later.
     const isOver = last !== scene && !records.slice(i).some((r) => sceneOf(r.id) === last)
     const rest = isOver ? missing(last) : []
     last = scene

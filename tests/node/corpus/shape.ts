@@ -46,7 +46,7 @@ export function isSameLine(a: string, b: string): boolean {
 }
 
 export interface Difference {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number
   readonly expected: string | undefined
   readonly actual: string | undefined

@@ -44,7 +44,7 @@ export class World {
     this.node = new EmulatedNode(sim, { name: 'lvm', roles: ['oss'], lustre: side })
   }
 
-  /** Does a step that nobody recorded the answer of, before a recorded command. */
+  /** Runs a step whose answer was not recorded, before a recorded command. */
   step(step: string, next: CorpusRecord): void {
     const rpcs = /^queue (\d+)$/.exec(step)?.[1]
     if (rpcs !== undefined) for (let i = 0; i < Number(rpcs); i++) this.#arrive()

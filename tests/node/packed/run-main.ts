@@ -79,8 +79,8 @@ function runPreload(text: string): string[] {
 const [app = ''] = process.argv.slice(2)
 const program = join(app, 'out/main/main.js')
 const names = importedNames(readFileSync(program, 'utf8'))
-const stand = Symbol.for('sluice.stand-in')
-;(globalThis as Record<symbol, unknown>)[stand] = Object.fromEntries(
+const standIn = Symbol.for('sluice.stand-in')
+;(globalThis as Record<symbol, unknown>)[standIn] = Object.fromEntries(
   names.map((name) => [name, electron[name] ?? anything()]),
 )
 const source = names

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { fail, ok } from '#core/base/result.ts'
 import { cell as cellShape, type Cell, type ChartCell } from '#core/snapshot/notebook.ts'
+import { fixedJobColors } from '#core/series/job-colors.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { EnforcementStore } from '../../../enforce/store.ts'
 import type { History } from '../../../history/history.ts'
 import { facts, job, NOW, openAt } from '#tests/kits/electron/history/samples.ts'
-import type { KeptRun } from '../../sandbox/run.ts'
+import type { FinishedRun } from '../../sandbox/run.ts'
 import { firstCells, type FirstParts } from './first-cells.ts'
+import { verdictCell } from './verdict.ts'
 import { newCells } from './new-cell.ts'
 import type { Standpoint } from './standpoint.ts'
 import { around, compared } from './ranges.ts'
@@ -52,16 +54,16 @@ function recorded(given: Given = {}): History {
   return history
 }
 
-function standIn(history: History, atMs: number, over: Partial<Standpoint> = {}): Standpoint {
+function standpointIn(history: History, atMs: number, over: Partial<Standpoint> = {}): Standpoint {
   const reader = history.reader()
-  const kept = reader.kept()
+  const kept = reader.extent()
   return {
     reader,
     isExercise: true,
     monitor: undefined,
     store: undefined,
     atMs,
-    inkOf: () => 0,
+    jobColors: fixedJobColors(),
     source: { kind: 'EMULATED', cluster: 'altair', env: 'DEMO', scenario: null, seed: null },
     firstMs: kept?.fromMs ?? atMs,
     newestMs: kept?.toMs ?? atMs,
@@ -71,9 +73,9 @@ function standIn(history: History, atMs: number, over: Partial<Standpoint> = {})
 }
 
 function opened(history: History, atMs: number, over: Partial<FirstParts> = {}) {
-  const stand = standIn(history, atMs)
-  const span = around(atMs, stand.firstMs)
-  return firstCells({ stand, span, note: '', alert: undefined, run: noRun, wallMs: 0, ...over })
+  const standpoint = standpointIn(history, atMs)
+  const span = around(atMs, standpoint.firstMs)
+  return firstCells({ standpoint, span, note: '', alert: undefined, stagedRun: noRun, ...over })
 }
 
 const whole = (cells: readonly object[]): Cell[] => cells.map((c, i) => cellShape.parse({ ...c, id: `c${i}`, atMs: 1 }))
@@ -126,9 +128,9 @@ describe('what a new incident says', () => {
       title: '4690.python.u1021: 50.0 to 900 RPC/s',
       cells: [{ title: 'RPCs of the largest jobs' }, {}],
     })
-    const calm = recorded()
-    expect(opened(calm, AT)).toMatchObject({ title: 'Incident at 00:05', cells: [{ kind: 'chart' }] })
-    for (const h of [queues, jobs, calm]) h.close()
+    const quiet = recorded()
+    expect(opened(quiet, AT)).toMatchObject({ title: 'Incident at 00:05', cells: [{ kind: 'chart' }] })
+    for (const h of [queues, jobs, quiet]) h.close()
   })
 
   it('has no empty cells: of a source without samples only what was written', () => {
@@ -190,10 +192,10 @@ describe('a frozen chart', () => {
       history.recordEvent({ atMs: NOW + i, kind: 'note', level: 'idle', subject: 'Note', text, where: '' })
     }
     history.settle()
-    const stand = standIn(history, NOW + 20 * MINUTE)
+    const standpoint = standpointIn(history, NOW + 20 * MINUTE)
     const span = { fromMs: NOW, toMs: NOW + 45 * MINUTE }
     const input = { kind: 'chart', measure: 'rpcs', of: { kind: 'target', name: 'altair-OST0001' } } as const
-    const made = newCells(stand, span, input, noRun)
+    const made = newCells(standpoint, span, input, noRun)
     const [chart] = charts(made.ok ? made.value : [])
     expect(chart?.t.length).toBeLessThanOrEqual(1_200)
     expect(chart?.of.tier).toBe('10s')
@@ -230,9 +232,9 @@ describe('exploit: names as any user can choose them', () => {
 
       if (note?.kind === 'note') expect(note.text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
     }
-    const stand = standIn(history, NOW + 5.5 * MINUTE)
+    const standpoint = standpointIn(history, NOW + 5.5 * MINUTE)
     const input = { kind: 'chart', measure: 'rpcs', of: { kind: 'job', name } } as const
-    const made = newCells(stand, around(stand.atMs, NOW), input, noRun)
+    const made = newCells(standpoint, around(standpoint.atMs, NOW), input, noRun)
     expect(charts(made.ok ? made.value : [])[0]?.series[0]?.label.text).toBe(name)
     history.close()
   })
@@ -262,14 +264,13 @@ describe('rules of a stretch', () => {
       history.recordRules(NOW + 3 * SECOND, server, is)
     }
     history.recordRules(NOW, 'mds1', lines([['default', '*', 10_000]]))
-    const stand = standIn(history, NOW + 4 * SECOND)
+    const standpoint = standpointIn(history, NOW + 4 * SECOND)
     const { cells } = firstCells({
-      stand,
-      span: around(stand.atMs, stand.firstMs),
+      standpoint,
+      span: around(standpoint.atMs, standpoint.firstMs),
       note: '',
       alert: undefined,
-      run: noRun,
-      wallMs: 0,
+      stagedRun: noRun,
     })
     const found = whole(cells).filter((c) => c.kind === 'diff')
     expect(found).toHaveLength(1)
@@ -308,19 +309,25 @@ describe('the sandbox', () => {
       { level: 'unknown', text: 'the network' },
       { level: 'ok', text: 'the disks' },
     ],
-  } satisfies KeptRun['result']
+  } satisfies FinishedRun['result']
   const HOUR = 3_600_000
-  const run = (over: Partial<KeptRun>): KeptRun => ({ result, cluster: 'altair', forkMs: at, endedMs: 0, ...over })
+  const run = (over: Partial<FinishedRun>): FinishedRun => ({
+    result,
+    cluster: 'altair',
+    forkMs: at,
+    endedMs: 0,
+    staged: { cluster: 'altair', atMs: at },
+    ...over,
+  })
 
   it.each([
-    ['a fork of the stretch', run({}), 9 * HOUR, true],
-    ['one of the last hour', run({ forkMs: NOW - HOUR, endedMs: HOUR }), 2 * HOUR - 1, true],
-    ['one of long ago', run({ forkMs: NOW - HOUR, endedMs: HOUR }), 2 * HOUR, false],
-    ['one of another cluster', run({ cluster: 'mira' }), 0, false],
-    ['no fork', run({ cluster: undefined, forkMs: undefined }), 0, false],
-  ])('%s', (_, kept, wallMs, isThere) => {
+    ['a variant that was staged in the range', run({}), true],
+    ['a fork of the range of which nothing was staged', run({ staged: undefined }), false],
+    ['one staged before the range', run({ staged: { cluster: 'altair', atMs: NOW - HOUR } }), false],
+    ['one staged on another cluster', run({ staged: { cluster: 'mira', atMs: at } }), false],
+  ])('%s', (_, kept, isThere) => {
     const history = recorded({ minutes: 0.1 })
-    const { cells } = opened(history, at, { run: () => ok(kept), wallMs })
+    const { cells } = opened(history, at, { stagedRun: () => ok(kept) })
     const found = whole(cells).filter((c) => c.kind === 'verdict')
     expect(found).toHaveLength(isThere ? 1 : 0)
     if (isThere) {
@@ -340,47 +347,87 @@ describe('the sandbox', () => {
   })
 })
 
+describe('a verdict in a notebook', () => {
+  it('names its jobs by their whole ids, and leaves figures alone', () => {
+    const victim = '4711.cfd_solve.u884'
+    const run: FinishedRun = {
+      result: {
+        id: 'r',
+        title: 'Fork',
+        seconds: 60,
+        seeds: [1, 2, 3],
+        sloWaitMs: 500,
+        variants: [],
+        jobs: { jobId: ['57.hog.u1', victim], user: [], nodes: [], colour: [], role: ['hog', 'victim'] },
+        verdict: {
+          best: 1,
+          parts: [
+            { text: 'Victim ', strong: false },
+            { text: '4711', strong: true },
+            { text: ' p95 wait 57 ms \u2192 4711 ms; hog ', strong: false },
+            { text: '57 \u221257 %', strong: true },
+          ],
+          detail: '57 seeds. B beats the baseline on fairness in 57 of 57 runs.',
+        },
+        cost: { runs: 3, workers: 1, wallS: 1, ratio: 60, events: 9, thinning: 1 },
+        knowledge: [],
+      },
+      cluster: 'altair',
+      forkMs: NOW,
+      endedMs: 0,
+    }
+    const history = recorded({ minutes: 0.1 })
+    const standpoint = standpointIn(history, NOW)
+    const cell = verdictCell(standpoint, around(NOW, NOW), run)
+    expect(cell.parts.map((p) => p.text).join('')).toBe(
+      `Victim ${victim} p95 wait 57 ms \u2192 4711 ms; hog 57.hog.u1 \u221257 %`,
+    )
+    expect(cell.detail).toBe(run.result.verdict.detail)
+    history.close()
+  })
+})
+
 describe('what was sent to live servers', () => {
   it('is of this cluster and this stretch, choices of operators first where there is too much', () => {
     const history = recorded({ minutes: 0.1 })
     const opening = EnforcementStore.open(':memory:', NOW)
     if (!opening.ok) throw new Error(opening.error.what)
     const store = opening.value
-    const ours = store.audit({ cluster: 'altair', who: 'mira' })
+    const managed = store.audit({ cluster: 'altair', who: 'mira' })
     const theirs = store.audit({ cluster: 'other', who: 'mira' })
-    ours.write(NOW - 10, '', 'mode', 'before')
-    ours.write(NOW + 1, '', 'mode', 'enforce')
+    managed.write(NOW - 10, '', 'mode', 'before')
+    managed.write(NOW + 1, '', 'mode', 'enforce')
     for (let i = 0; i < 700; i++) {
-      ours.write(NOW + 10 + i, 'oss1', 'intent', `lctl set_param x=${i} '${HOSTILE}'`)
+      managed.write(NOW + 10 + i, 'oss1', 'intent', `lctl set_param x=${i} '${HOSTILE}'`)
       theirs.write(NOW + 10 + i, 'oss9', 'intent', 'not ours')
     }
-    ours.write(NOW + 60 * MINUTE, 'oss1', 'intent', 'after')
+    managed.write(NOW + 60 * MINUTE, 'oss1', 'intent', 'after')
     const monitor = { source: { kind: 'LIVE', cluster: 'altair' } } as ClusterMonitor
-    const stand = standIn(history, NOW + 710, { store, monitor })
-    const made = transcript(stand, { fromMs: NOW, toMs: NOW + 30 * MINUTE }, 100)
+    const standpoint = standpointIn(history, NOW + 710, { store, monitor })
+    const made = transcript(standpoint, { fromMs: NOW, toMs: NOW + 30 * MINUTE }, 100)
     expect(made?.lines).toHaveLength(100)
     expect(made?.lines[0]).toEqual({ atMs: NOW + 1, where: '', kind: 'mode', text: 'enforce' })
     expect(made?.lines.at(-1)?.text).toBe(`lctl set_param x=699 '${HOSTILE}'`)
     expect(made?.lines.some((l) => l.where === 'oss9')).toBe(false)
     expect(made?.audit).toEqual({ from: 2, to: 1401 })
-    expect(transcript(stand, { fromMs: NOW - 9, toMs: NOW })).toBeUndefined()
+    expect(transcript(standpoint, { fromMs: NOW - 9, toMs: NOW })).toBeUndefined()
     store.close()
     history.close()
   })
 
   it('pasted lines are kept as they are, and are bounded', () => {
     const history = recorded({ minutes: 0.1 })
-    const stand = standIn(history, NOW + SECOND)
+    const standpoint = standpointIn(history, NOW + SECOND)
     const span = { fromMs: NOW, toMs: NOW + 1 }
     const text = `lctl get_param x\r\n\n  indented ${'y'.repeat(9_000)}\n${'z\n'.repeat(600)}`
-    const made = pasted(stand, span, text)
+    const made = pasted(standpoint, span, text)
     expect(made?.lines).toHaveLength(500)
     expect(made?.lines.slice(0, 2).map((l) => [l.kind, l.text.length])).toEqual([
       ['pasted', 16],
       ['pasted', 8_192],
     ])
     expect(made?.lines[1]?.text.startsWith('  indented')).toBe(true)
-    expect(pasted(stand, span, ' \n\n')).toBeUndefined()
+    expect(pasted(standpoint, span, ' \n\n')).toBeUndefined()
     history.close()
   })
 })

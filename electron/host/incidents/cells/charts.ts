@@ -8,7 +8,7 @@ import type { ChartCell, NameKind } from '#core/snapshot/notebook.ts'
 import { JOB_COLUMNS, TARGET_COLUMNS, type HistoryReader } from '../../../history/reader.ts'
 import { columnOf, curvesOf, gappy, meanExcept, POINTS, type Curves } from './curves.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
-import type { StretchMs } from './ranges.ts'
+import type { RangeMs } from './ranges.ts'
 import { oneLine } from './summary-text.ts'
 
 /** Most named series. */
@@ -25,7 +25,7 @@ export type JobMeasure = 'rpcs' | 'bytes'
 type Series = ChartCell['series'][number]
 type Limit = ChartCell['limit']
 
-const FACES: Readonly<Record<TargetMeasure | 'bytes', { readonly title: string; readonly unit: string }>> = {
+const LABELS: Readonly<Record<TargetMeasure | 'bytes', { readonly title: string; readonly unit: string }>> = {
   rpcs: { title: 'RPCs', unit: 'RPC/s' },
   serviceMs: { title: 'Service time', unit: 'ms' },
   queued: { title: 'Queued RPCs', unit: 'RPCs' },
@@ -44,7 +44,7 @@ const concerns = (mark: Mark, names: readonly string[]): boolean =>
 const WEIGHT: Readonly<Record<Mark['level'], number>> = { bad: 0, watch: 1, ok: 2, unknown: 3, idle: 4 }
 
 /** Events of a range in time order; if there are too many, those that concern the names, then the most severe. */
-export function marksIn(reader: HistoryReader, span: StretchMs, names: readonly string[]): ChartCell['marks'] {
+export function marksIn(reader: HistoryReader, span: RangeMs, names: readonly string[]): ChartCell['marks'] {
   const all = reader.events(span.fromMs - 1, span.toMs - 1, LOOKED_AT)
   const rank = (m: Mark): number => (concerns(m, names) ? 0 : 10) + WEIGHT[m.level]
   return [...all]
@@ -56,9 +56,9 @@ export function marksIn(reader: HistoryReader, span: StretchMs, names: readonly 
 
 /** Chart of measured points; none if nothing was measured. */
 function chartOf(
-  stand: Standpoint,
+  standpoint: Standpoint,
   reader: HistoryReader,
-  span: StretchMs,
+  span: RangeMs,
   of: {
     readonly title: string
     readonly unit: string
@@ -85,15 +85,15 @@ function chartOf(
     t: curves.t,
     limit: of.limit ?? null,
     marks: marksIn(reader, span, place.names),
-    of: provenanceOf(stand, span, curves.tier),
+    of: provenanceOf(standpoint, span, curves.tier),
   }
 }
 
 /** Chart of one measure of the whole source. */
 export function clusterChart(
-  stand: Standpoint,
+  standpoint: Standpoint,
   reader: HistoryReader,
-  span: StretchMs,
+  span: RangeMs,
   measure: TargetMeasure | 'bytes',
   limit?: Limit,
 ): NewChart | undefined {
@@ -101,21 +101,21 @@ export function clusterChart(
   const lines = measures.map((m) => reader.line(m, span, POINTS))
   const [first] = lines
   if (!first) return undefined
-  const words = measure === 'bytes' ? ['read', 'write'] : ['all targets']
-  return chartOf(stand, reader, span, {
-    ...FACES[measure],
+  const labels = measure === 'bytes' ? ['read', 'write'] : ['all targets']
+  return chartOf(standpoint, reader, span, {
+    ...LABELS[measure],
     limit,
-    place: { kind: 'cluster', names: [stand.source.cluster] },
-    series: words.map((w, i) => ({ label: named('text', w), ink: i + 1 })),
+    place: { kind: 'cluster', names: [standpoint.source.cluster] },
+    series: labels.map((w, i) => ({ label: named('text', w), ink: i + 1 })),
     curves: { t: first.t, values: lines.map((l) => gappy(l.values)), tier: first.tier },
   })
 }
 
 /** Chart of one measure of some targets, and in gray the mean of all others. */
 export function targetsChart(
-  stand: Standpoint,
+  standpoint: Standpoint,
   reader: HistoryReader,
-  span: StretchMs,
+  span: RangeMs,
   measure: TargetMeasure,
   targets: readonly { readonly key: number; readonly target: string }[],
   limit?: Limit,
@@ -123,34 +123,34 @@ export function targetsChart(
   const shown = targets.slice(0, NAMED)
   const column = TARGET_COLUMNS.indexOf(measure)
   const keys = new Set(shown.map((t) => t.key))
-  const others = reader.allTargets().length - keys.size
-  const rest = others > 0 && shown.length > 1 ? [meanExcept(keys, column)] : []
+  const otherCount = reader.allTargets().length - keys.size
+  const rest = otherCount > 0 && shown.length > 1 ? [meanExcept(keys, column)] : []
   const curves = curvesOf(reader, 'targets', span, [...shown.map((t) => columnOf(t.key, column)), ...rest])
-  return chartOf(stand, reader, span, {
-    ...FACES[measure],
+  return chartOf(standpoint, reader, span, {
+    ...LABELS[measure],
     limit,
     curves,
     place: { kind: 'target', names: shown.map((t) => t.target) },
     series: [
       ...shown.map((t, i) => ({ label: named('target', t.target), ink: i + 1 })),
-      ...rest.map(() => ({ label: named('text', `mean of ${others} others`), ink: 0 })),
+      ...rest.map(() => ({ label: named('text', `mean of ${otherCount} others`), ink: 0 })),
     ],
   })
 }
 
 /** Chart of the RPCs queued on a server: each of its targets has the total. */
 export function serverQueueChart(
-  stand: Standpoint,
+  standpoint: Standpoint,
   reader: HistoryReader,
-  span: StretchMs,
+  span: RangeMs,
   host: string,
   limit?: Limit,
 ): NewChart | undefined {
   const target = reader.allTargets().find((t) => t.node === host)
   if (!target) return undefined
   const curves = curvesOf(reader, 'targets', span, [columnOf(target.key, TARGET_COLUMNS.indexOf('queued'))])
-  return chartOf(stand, reader, span, {
-    ...FACES.queued,
+  return chartOf(standpoint, reader, span, {
+    ...LABELS.queued,
     limit,
     curves,
     place: { kind: 'host', names: [host] },
@@ -160,26 +160,26 @@ export function serverQueueChart(
 
 /** Chart of the RPC/s of the jobs that sent most. */
 export function topJobsChart(
-  ...of: [stand: Standpoint, reader: HistoryReader, span: StretchMs, limit?: Limit]
+  ...of: [standpoint: Standpoint, reader: HistoryReader, span: RangeMs, limit?: Limit]
 ): NewChart | undefined {
   return ended(topJobsInSteps(...of))
 }
 
 /** Same in steps. */
 export function* topJobsInSteps(
-  stand: Standpoint,
+  standpoint: Standpoint,
   reader: HistoryReader,
-  span: StretchMs,
+  span: RangeMs,
   limit?: Limit,
 ): Steps<NewChart | undefined> {
   const { t, series } = yield* reader.topInSteps(span, 'job', NAMED, POINTS)
-  const inks = colorsOf(series.map((s) => stand.inkOf(s.name)))
-  return chartOf(stand, reader, span, {
+  const colors = standpoint.jobColors.colors(series.map((s) => s.name))
+  return chartOf(standpoint, reader, span, {
     title: 'RPCs of the largest jobs',
     unit: 'RPC/s',
     limit,
     place: { kind: 'job', names: series.map((s) => s.name) },
-    series: series.map((s, i) => ({ label: named('job', s.name), ink: inks[i] ?? 0 })),
+    series: series.map((s, i) => ({ label: named('job', s.name), ink: colors[i] ?? 0 })),
     curves: {
       t,
       values: series.map((s) => gappy(s.values)),
@@ -190,9 +190,9 @@ export function* topJobsInSteps(
 
 /** Chart of one job. */
 export function jobChart(
-  stand: Standpoint,
+  standpoint: Standpoint,
   reader: HistoryReader,
-  span: StretchMs,
+  span: RangeMs,
   measure: JobMeasure,
   jobId: string,
   limit?: Limit,
@@ -206,16 +206,16 @@ export function jobChart(
     span,
     columns.map((c) => columnOf(key, JOB_COLUMNS.indexOf(c))),
   )
-  const ink = stand.inkOf(jobId)
-  return chartOf(stand, reader, span, {
-    ...FACES[measure],
+  const [color = 0] = standpoint.jobColors.colors([jobId])
+  return chartOf(standpoint, reader, span, {
+    ...LABELS[measure],
     limit,
     curves,
     place: { kind: 'job', names: [jobId] },
     series:
       measure === 'bytes'
         ? ['read', 'write'].map((w, i) => ({ label: named('text', w), ink: i + 1 }))
-        : [{ label: named('job', jobId), ink: ink === 0 ? 1 : ink }],
+        : [{ label: named('job', jobId), ink: color }],
   })
 }
 
@@ -224,35 +224,22 @@ export function jobChart(
  * memory.
  */
 export function locksChart(
-  stand: Standpoint,
+  standpoint: Standpoint,
   reader: HistoryReader,
-  span: StretchMs,
+  span: RangeMs,
   limit?: Limit,
 ): NewChart | undefined {
-  const locks = stand.monitor?.locks
-  if (!locks || !stand.monitor) return undefined
-  const end = Math.min(span.toMs, stand.newestMs)
-  const { totals } = stand.monitor.recent.raw
+  const locks = standpoint.monitor?.locks
+  if (!locks || !standpoint.monitor) return undefined
+  const end = Math.min(span.toMs, standpoint.newestMs)
+  const { totals } = standpoint.monitor.recent.raw
   const { t, waiting } = locks.series.window(totals.sampleAt(end), end - span.fromMs, POINTS)
-  return chartOf(stand, reader, span, {
+  return chartOf(standpoint, reader, span, {
     title: 'Requests waiting for a lock',
     unit: 'requests',
     limit,
-    place: { kind: 'cluster', names: [stand.source.cluster] },
+    place: { kind: 'cluster', names: [standpoint.source.cluster] },
     series: [{ label: named('text', 'waiting'), ink: 1 }],
     curves: { t, values: [gappy(waiting)], tier: 'memory' },
-  })
-}
-
-/** Colors that jobs have on screen; a job without one, or with a duplicate, gets the next free color. */
-export function colorsOf(inks: readonly number[]): number[] {
-  const taken = new Set<number>()
-  const kept = inks.map((ink) => (ink >= 1 && ink <= 7 && !taken.has(ink) ? (taken.add(ink), ink) : 0))
-  return kept.map((ink) => {
-    if (ink > 0) return ink
-    let free = 1
-    while (taken.has(free) && free < 8) free++
-    taken.add(free)
-    return free > 7 ? 0 : free
   })
 }

@@ -4,14 +4,14 @@ import { positionOf } from '../../../history/one-series.ts'
 import { partsOf } from '../../../history/parts.ts'
 import type { Block, HistoryReader } from '../../../history/reader.ts'
 import { stepOf, tierNumber } from '../../../history/tiers.ts'
-import type { StretchMs } from './ranges.ts'
+import type { RangeMs } from './ranges.ts'
 
 /** Most points of a chart. */
 export const POINTS = 1_200
 
 export interface Curves {
   readonly t: number[]
-  /** In the order of the keys. */
+  /** Values in the order of the keys. */
   readonly values: (number | null)[][]
   readonly tier: TierId
 }
@@ -25,7 +25,7 @@ export const gappy = (values: readonly (number | null)[]): (number | null)[] =>
 export function curvesOf(
   reader: HistoryReader,
   kind: 'jobs' | 'targets',
-  span: StretchMs,
+  span: RangeMs,
   series: readonly ((block: Block) => number)[],
 ): Curves {
   const tier = reader.tierFor(span.fromMs, span.toMs, POINTS)

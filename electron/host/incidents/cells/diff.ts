@@ -4,10 +4,10 @@ import type { ServiceName } from '#core/api/rule-edits.ts'
 import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
 import type { DiffCell } from '#core/snapshot/notebook.ts'
 import { placeOf } from '../../../base/service.ts'
-import type { HistoryReader, KeptRule } from '../../../history/reader.ts'
+import type { HistoryReader, HistoryRule } from '../../../history/reader.ts'
 import { mergeRules, ruleKey, type MergedRule } from '../../views/rules/rule-rows.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
-import type { StretchMs } from './ranges.ts'
+import type { RangeMs } from './ranges.ts'
 
 export type NewDiff = Omit<DiffCell, 'id' | 'atMs'>
 type Line = DiffCell['lines'][number]
@@ -25,12 +25,12 @@ const FIRST_MS = 10_000
  * targets.
  */
 function serviceOf(place: string, dataServers: ReadonlySet<string>): ServiceName {
-  const own = SERVICE_NAMES.find((s) => placeOf('', s) !== '' && place.endsWith(placeOf('', s)))
-  return own ?? (dataServers.has(place) ? 'ost_io' : 'mdt')
+  const service = SERVICE_NAMES.find((s) => placeOf('', s) !== '' && place.endsWith(placeOf('', s)))
+  return service ?? (dataServers.has(place) ? 'ost_io' : 'mdt')
 }
 
-function merged(rules: readonly KeptRule[], queue: 'reg' | 'hp'): MergedRule[] {
-  const places = new Map<string, KeptRule[]>()
+function merged(rules: readonly HistoryRule[], queue: 'reg' | 'hp'): MergedRule[] {
+  const places = new Map<string, HistoryRule[]>()
   for (const r of rules) {
     const list = places.get(r.server)
     if (list) list.push(r)
@@ -46,7 +46,7 @@ const rateOf = (rule: MergedRule | undefined): number | null =>
   rule ? Math.max(...rule.lines.map((l) => l.line.rate)) : null
 
 /** @param before, after  rules of one service. */
-function linesOf(before: readonly KeptRule[], after: readonly KeptRule[]): Line[] {
+function linesOf(before: readonly HistoryRule[], after: readonly HistoryRule[]): Line[] {
   return (['reg', 'hp'] as const).flatMap((queue) => {
     const then = new Map(merged(before, queue).map((r) => [ruleKey(r), r]))
     const now = merged(after, queue)
@@ -82,26 +82,27 @@ function bounded(all: readonly Line[]): { lines: Line[]; more: number } {
 }
 
 /**
- * Before the first kept sample rules were not read, which is not the same as no rules: those of the first reading
- * applied.
+ * Time of the first reading of rules at or after `fromMs`, Unix ms. Before the first stored sample the rules are
+ * unknown, so the rules of the first reading are taken as those in force.
  */
-function firstRead(reader: HistoryReader, fromMs: number, keptMs: number): number {
-  if (fromMs > keptMs) return fromMs
-  const read = reader.rulesBetween(keptMs, keptMs + FIRST_MS).map((r) => r.fromMs)
-  return read.reduce((first, at) => Math.min(first, at), read.length > 0 ? Infinity : keptMs)
+function firstReadMs(reader: HistoryReader, fromMs: number, oldestMs: number): number {
+  if (fromMs > oldestMs) return fromMs
+  const read = reader.rulesBetween(oldestMs, oldestMs + FIRST_MS).map((r) => r.fromMs)
+  return read.reduce((first, at) => Math.min(first, at), read.length > 0 ? Infinity : oldestMs)
 }
 
 /** One cell for each service that has, or had, rules besides `default`. */
-export function diffs(stand: Standpoint, reader: HistoryReader, span: StretchMs): NewDiff[] {
-  const kept = reader.kept()
-  if (!kept) return []
-  const end = Math.max(span.fromMs, Math.min(span.toMs, stand.newestMs))
-  const first = Math.min(end, firstRead(reader, span.fromMs, kept.fromMs))
+export function diffs(standpoint: Standpoint, reader: HistoryReader, span: RangeMs): NewDiff[] {
+  const extent = reader.extent()
+  if (!extent) return []
+  const end = Math.max(span.fromMs, Math.min(span.toMs, standpoint.newestMs))
+  const first = Math.min(end, firstReadMs(reader, span.fromMs, extent.fromMs))
   const before = reader.rulesAt(firstRulesMs(reader, { fromMs: first, toMs: end }))
   const after = reader.rulesAt(end)
   const dataServers = new Set(reader.allTargets().map((t) => t.node))
   return SERVICE_NAMES.flatMap((service): NewDiff[] => {
-    const of = (all: readonly KeptRule[]): KeptRule[] => all.filter((r) => serviceOf(r.server, dataServers) === service)
+    const of = (all: readonly HistoryRule[]): HistoryRule[] =>
+      all.filter((r) => serviceOf(r.server, dataServers) === service)
     const was = of(before)
     const is = of(after)
     if (![...was, ...is].some((r) => r.name !== 'default')) return []
@@ -113,7 +114,7 @@ export function diffs(stand: Standpoint, reader: HistoryReader, span: StretchMs)
         service,
         servers,
         ...bounded(linesOf(was, is)),
-        of: provenanceOf(stand, { fromMs: first, toMs: end }, 'rules'),
+        of: provenanceOf(standpoint, { fromMs: first, toMs: end }, 'rules'),
       },
     ]
   })

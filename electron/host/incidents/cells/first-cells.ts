@@ -5,12 +5,12 @@ import { TEXT_MOST } from '#core/snapshot/notebook.ts'
 import type { Result } from '#core/base/result.ts'
 import { formatNumber } from '#core/base/figure-text.ts'
 import type { HistoryReader } from '../../../history/reader.ts'
-import type { KeptRun } from '../../sandbox/run.ts'
+import type { FinishedRun } from '../../sandbox/run.ts'
 import { targetsChart, topJobsInSteps, type NewChart, jobChart, locksChart, serverQueueChart } from './charts.ts'
 import { diffs } from './diff.ts'
 import type { Standpoint } from './standpoint.ts'
 import { measuredStateInSteps as inSteps, type MeasuredState } from './measured-state.ts'
-import { compared, type StretchMs } from './ranges.ts'
+import { compared, type RangeMs } from './ranges.ts'
 import { moversTable } from './tables.ts'
 import { LINES_AT_FIRST, transcript } from './transcript.ts'
 import { belongs, verdictCell } from './verdict.ts'
@@ -22,15 +22,20 @@ interface AlertGiven {
   readonly threshold: number | undefined
 }
 
-/** As in the queue rule: the median over this time, and a minimum of RPCs. */
+/** Time over which the median is taken, as in the queue rule, and a minimum of RPCs. */
 const USUAL_MS = 900_000
 const QUEUE_LEAST = 64
 
 /** Multiple of the median queue of a server before an instant. */
-function queueLimit(stand: Standpoint, reader: HistoryReader, { alert, threshold }: AlertGiven): ChartCell['limit'] {
+function queueLimit(
+  standpoint: Standpoint,
+  reader: HistoryReader,
+  { alert, threshold }: AlertGiven,
+): ChartCell['limit'] {
   if (threshold === undefined) return null
   const before = { fromMs: Math.max(0, alert.atMs - USUAL_MS), toMs: alert.atMs }
-  const known = serverQueueChart(stand, reader, before, alert.where)?.series[0]?.values.filter((v) => v !== null) ?? []
+  const known =
+    serverQueueChart(standpoint, reader, before, alert.where)?.series[0]?.values.filter((v) => v !== null) ?? []
   if (known.length === 0) return null
   known.sort((a, b) => a - b)
   const value = Math.max(QUEUE_LEAST, threshold * (known[known.length >> 1] as number))
@@ -42,25 +47,25 @@ function queueLimit(stand: Standpoint, reader: HistoryReader, { alert, threshold
  * measure is not kept as samples.
  */
 function alertChart(
-  stand: Standpoint,
+  standpoint: Standpoint,
   reader: HistoryReader,
-  span: StretchMs,
+  span: RangeMs,
   given: AlertGiven,
 ): NewChart | undefined {
   const { alert, threshold } = given
   switch (alert.kind) {
     case 'queue':
-      return serverQueueChart(stand, reader, span, alert.where, queueLimit(stand, reader, given))
+      return serverQueueChart(standpoint, reader, span, alert.where, queueLimit(standpoint, reader, given))
     case 'starvation':
-      return jobChart(stand, reader, span, 'rpcs', alert.where)
+      return jobChart(standpoint, reader, span, 'rpcs', alert.where)
     case 'convoy': {
       const limit = threshold === undefined ? null : { value: threshold, label: `alert from ${threshold}` }
-      return locksChart(stand, reader, span, limit)
+      return locksChart(standpoint, reader, span, limit)
     }
     case 'disconnect': {
       // For a silent server the missing values are gaps.
-      const own = reader.allTargets().filter((t) => t.node === alert.where)
-      return own.length > 0 ? targetsChart(stand, reader, span, 'rpcs', own) : undefined
+      const ownTargets = reader.allTargets().filter((t) => t.node === alert.where)
+      return ownTargets.length > 0 ? targetsChart(standpoint, reader, span, 'rpcs', ownTargets) : undefined
     }
     case 'reservation':
       return undefined
@@ -71,15 +76,14 @@ function alertChart(
 export type NewCell = Cell extends infer C ? (C extends Cell ? Omit<C, 'id' | 'atMs'> : never) : never
 
 export interface FirstParts {
-  readonly stand: Standpoint
-  readonly span: StretchMs
+  readonly standpoint: Standpoint
+  readonly span: RangeMs
   /** Range to compare with; the one before the cursor by default. */
-  readonly against?: StretchMs | undefined
+  readonly against?: RangeMs | undefined
   readonly note: string
   readonly alert: AlertGiven | undefined
-  /** Newest sandbox result. */
-  readonly run: () => Result<KeptRun>
-  readonly wallMs: number
+  /** Newest sandbox result of which a variant was staged. */
+  readonly stagedRun: () => Result<FinishedRun>
 }
 
 /** Collects cells one after the other; unreadable data becomes a line of explanation. */
@@ -106,37 +110,37 @@ class Filling {
 }
 
 /** State of targets and jobs around the cursor; undefined if too little is kept. */
-export function stateAround(stand: Standpoint, span: StretchMs, against?: StretchMs): MeasuredState | undefined {
-  return ended(measuredStateInSteps(stand, span, against))
+export function stateAround(standpoint: Standpoint, span: RangeMs, against?: RangeMs): MeasuredState | undefined {
+  return ended(measuredStateInSteps(standpoint, span, against))
 }
 
 function* measuredStateInSteps(
-  stand: Standpoint,
-  span: StretchMs,
-  against?: StretchMs,
+  standpoint: Standpoint,
+  span: RangeMs,
+  against?: RangeMs,
 ): Steps<MeasuredState | undefined> {
-  const { reader } = stand
+  const { reader } = standpoint
   if (against) return reader && (yield* inSteps(reader, against, span, true))
-  const spans = compared(stand.atMs, span, stand.newestMs)
+  const spans = compared(standpoint.atMs, span, standpoint.newestMs)
   return reader && spans && (yield* inSteps(reader, spans.a, spans.b))
 }
 
 /** Charts of the slow targets; of the largest jobs if none is slow. */
 function* chartsOf(
-  stand: Standpoint,
+  standpoint: Standpoint,
   reader: HistoryReader,
-  span: StretchMs,
-  stood: MeasuredState | undefined,
+  span: RangeMs,
+  state: MeasuredState | undefined,
 ): Steps<NewChart[]> {
-  const { slow = [], queueing = [] } = stood ?? {}
+  const { slow = [], queueing = [] } = state ?? {}
   const worst = slow.length > 0 ? slow : queueing
   const charts =
     worst.length > 0
       ? [
-          targetsChart(stand, reader, span, 'serviceMs', worst),
-          targetsChart(stand, reader, span, 'queued', queueing.length > 0 ? queueing : worst),
+          targetsChart(standpoint, reader, span, 'serviceMs', worst),
+          targetsChart(standpoint, reader, span, 'queued', queueing.length > 0 ? queueing : worst),
         ]
-      : [yield* topJobsInSteps(stand, reader, span)]
+      : [yield* topJobsInSteps(standpoint, reader, span)]
   return charts.filter((c) => c !== undefined)
 }
 
@@ -149,50 +153,50 @@ export interface FirstCells {
 
 /** Same in steps of some milliseconds: with ten thousand jobs it takes a third of a second in all. */
 export function* firstCellsInSteps(parts: FirstParts): Steps<FirstCells> {
-  const { stand, span, alert } = parts
-  const { reader } = stand
+  const { standpoint, span, alert } = parts
+  const { reader } = standpoint
   const filling = new Filling()
-  let stood: MeasuredState | undefined
+  let state: MeasuredState | undefined
   yield* filling.addInSteps('state of targets', function* () {
-    stood = yield* measuredStateInSteps(stand, span, parts.against)
+    state = yield* measuredStateInSteps(standpoint, span, parts.against)
     return undefined
   })
   filling.add('note', () => {
-    const text = noteOf(parts, stood)
+    const text = noteOf(parts, state)
     return text === '' ? undefined : { kind: 'note', text }
   })
   if (reader) {
     yield* filling.addInSteps('chart', function* () {
-      const own = alert && alertChart(stand, reader, span, alert)
-      const others = yield* chartsOf(stand, reader, span, stood)
+      const alertCell = alert && alertChart(standpoint, reader, span, alert)
+      const otherCells = yield* chartsOf(standpoint, reader, span, state)
       // The alert's own chart first; without an alert, the most relevant charts.
-      return own ? [own, ...others.filter((c) => c.title !== own.title)].slice(0, 2) : others
+      return alertCell ? [alertCell, ...otherCells.filter((c) => c.title !== alertCell.title)].slice(0, 2) : otherCells
     })
-    filling.add('largest changes', () => stood && moversTable(stand, reader, stood))
+    filling.add('largest changes', () => state && moversTable(standpoint, reader, state))
     yield
-    filling.add('rules', () => diffs(stand, reader, span))
+    filling.add('rules', () => diffs(standpoint, reader, span))
     yield
   }
   filling.add('verdict', () => {
-    const run = parts.run()
-    return run.ok && belongs(run.value, stand, span, parts.wallMs) ? verdictCell(stand, span, run.value) : undefined
+    const run = parts.stagedRun()
+    return run.ok && belongs(run.value, standpoint, span) ? verdictCell(standpoint, span, run.value) : undefined
   })
-  filling.add('transcript', () => transcript(stand, span, LINES_AT_FIRST))
+  filling.add('transcript', () => transcript(standpoint, span, LINES_AT_FIRST))
   if (filling.faults.length > 0) {
     const text = `Parts of the history that could not be read:\n${filling.faults.join('\n')}`.slice(0, TEXT_MOST)
     filling.cells.push({ kind: 'note', text })
   }
-  const title = alert ? oneLine(alert.alert.text, 200) : titleOf(stood, stand.atMs)
-  return { title: title === '' ? titleOf(undefined, stand.atMs) : title, cells: filling.cells }
+  const title = alert ? oneLine(alert.alert.text, 200) : titleOf(state, standpoint.atMs)
+  return { title: title === '' ? titleOf(undefined, standpoint.atMs) : title, cells: filling.cells }
 }
 
 /** Text of the operator; for an alert its message and the measurements meanwhile. */
-function noteOf({ note, alert }: FirstParts, stood: MeasuredState | undefined): string {
-  const said = note.trim()
-  if (!alert) return said
+function noteOf({ note, alert }: FirstParts, state: MeasuredState | undefined): string {
+  const trimmed = note.trim()
+  if (!alert) return trimmed
   const text = oneLine(alert.alert.text, 2_000)
-  const sentence = stood ? sentenceOf(stood) : ''
-  return [said === '' ? text : said, sentence]
+  const sentence = state ? sentenceOf(state) : ''
+  return [trimmed === '' ? text : trimmed, sentence]
     .filter((s) => s !== '')
     .join('\n')
     .slice(0, TEXT_MOST)

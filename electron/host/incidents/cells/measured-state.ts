@@ -3,9 +3,9 @@ import { ended, type Steps } from '#core/base/steps.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import { TARGET_COLUMNS, type HistoryReader, type Mover } from '../../../history/reader.ts'
 import { POINTS } from './curves.ts'
-import type { StretchMs } from './ranges.ts'
+import type { RangeMs } from './ranges.ts'
 
-/** As in the overview: a tile is amber from here on. */
+/** Service time from which a target is slow, as that of an amber tile in the overview. */
 const SERVICE = { leastMs: 20, times: 2 } as const
 const QUEUE = { least: 64, times: 3 } as const
 /** Most jobs compared. */
@@ -26,11 +26,11 @@ export interface TargetState {
 }
 
 export interface MeasuredState {
-  readonly a: StretchMs
-  readonly b: StretchMs
+  readonly a: RangeMs
+  readonly b: RangeMs
   /** True if both ranges were chosen: A and B of a comparison. */
   readonly areChosen: boolean
-  /** By name. */
+  /** Targets by name. */
   readonly targets: readonly TargetState[]
   /** Targets whose service time, and whose queue, is well above the level before; worst first. */
   readonly slow: readonly TargetState[]
@@ -63,7 +63,7 @@ class Means {
   }
 }
 
-function meansOf(reader: HistoryReader, span: StretchMs): Means {
+function meansOf(reader: HistoryReader, span: RangeMs): Means {
   const means = new Means()
   const tier = reader.tierFor(span.fromMs, span.toMs, POINTS)
   for (const block of reader.targetsBetween(tier, span.fromMs, span.toMs - 1)) {
@@ -86,7 +86,7 @@ const worst = (all: TargetState[], of: 'serviceMs' | 'queued'): TargetState[] =>
 
 /** State in B compared with A. */
 export function measuredState(
-  ...of: [reader: HistoryReader, a: StretchMs, b: StretchMs, areChosen?: boolean]
+  ...of: [reader: HistoryReader, a: RangeMs, b: RangeMs, areChosen?: boolean]
 ): MeasuredState {
   return ended(measuredStateInSteps(...of))
 }
@@ -94,8 +94,8 @@ export function measuredState(
 /** Same in steps. */
 export function* measuredStateInSteps(
   reader: HistoryReader,
-  a: StretchMs,
-  b: StretchMs,
+  a: RangeMs,
+  b: RangeMs,
   areChosen = false,
 ): Steps<MeasuredState> {
   const inA = meansOf(reader, a)

@@ -1,7 +1,7 @@
 /** Time ranges of an incident: its own, and the two that are compared to find changes. */
 
 /** [fromMs, toMs). */
-export interface StretchMs {
+export interface RangeMs {
   readonly fromMs: number
   readonly toMs: number
 }
@@ -18,14 +18,14 @@ const MS_MOST = 8.64e15
  *
  * @param last  last instant that can become known; undefined: the source continues.
  */
-export function around(atMs: number, firstMs: number, last?: number): StretchMs {
+export function around(atMs: number, firstMs: number, last?: number): RangeMs {
   const toMs = Math.min(atMs + HALF_MS, last === undefined ? Infinity : last + 1)
   const fromMs = Math.min(atMs, Math.max(atMs - HALF_MS, firstMs))
   return { fromMs: Math.round(fromMs), toMs: Math.round(Math.max(toMs, fromMs + 1)) }
 }
 
 /** Reason why a range is not valid for an incident; undefined if it is. */
-export function rangeFault({ fromMs, toMs }: StretchMs, newestMs: number): string | undefined {
+export function rangeFault({ fromMs, toMs }: RangeMs, newestMs: number): string | undefined {
   if (!(fromMs >= 0 && toMs <= MS_MOST && toMs > fromMs)) return 'it ends before it begins, or is not a valid time'
   if (fromMs > newestMs) return 'it begins after the newest sample'
   return toMs > newestMs + HALF_MS + 1 ? 'it ends more than five minutes after the newest sample' : undefined
@@ -34,9 +34,9 @@ export function rangeFault({ fromMs, toMs }: StretchMs, newestMs: number): strin
 /** The minute around an instant, and the rest of the range before it; undefined if either is too short. */
 export function compared(
   atMs: number,
-  { fromMs, toMs }: StretchMs,
+  { fromMs, toMs }: RangeMs,
   newestMs: number,
-): { readonly a: StretchMs; readonly b: StretchMs } | undefined {
+): { readonly a: RangeMs; readonly b: RangeMs } | undefined {
   const end = Math.min(toMs, newestMs + 1)
   const length = Math.min(AROUND_MS, (end - fromMs) / 3)
   if (!(length >= 1)) return undefined

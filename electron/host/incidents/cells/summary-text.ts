@@ -4,7 +4,7 @@ import { formatNumber } from '#core/base/figure-text.ts'
 import { plainText } from '#core/base/plain-text.ts'
 import { TITLE_MOST } from '#core/snapshot/notebook.ts'
 import { meanOver, type MeasuredState } from './measured-state.ts'
-import type { StretchMs } from './ranges.ts'
+import type { RangeMs } from './ranges.ts'
 
 /** Share of all RPCs above which a job is named. */
 const MOST_OF = 0.5
@@ -50,47 +50,47 @@ function sender({ movers, rpcs }: MeasuredState): string | undefined {
   return most && most.b > MOST_OF * rpcs.b && isPlain(most.name) ? most.name : undefined
 }
 
-const from = (stood: MeasuredState): string => {
-  const name = sender(stood)
+const from = (state: MeasuredState): string => {
+  const name = sender(state)
   return name === undefined ? '' : `, most RPCs from ${name}`
 }
 
 /** Largest change as a title; the time by default. */
-export function titleOf(stood: MeasuredState | undefined, atMs: number): string {
+export function titleOf(state: MeasuredState | undefined, atMs: number): string {
   const fallback = `Incident at ${formatClock(atMs, false)}`
-  if (!stood) return fallback
-  const slow = meanOver(stood.slow, 'serviceMs')
-  const queue = meanOver(stood.queueing, 'queued')
+  if (!state) return fallback
+  const slow = meanOver(state.slow, 'serviceMs')
+  const queue = meanOver(state.queueing, 'queued')
   const on = (all: MeasuredState['slow']): string => rangeOf(all.map((t) => t.target))
   let title = fallback
-  if (slow && slow.a > 0) title = `Service time ${times(slow.a, slow.b)} on ${on(stood.slow)}${from(stood)}`
-  else if (queue && queue.a > 0) title = `Queued RPCs ${times(queue.a, queue.b)} on ${on(stood.queueing)}${from(stood)}`
-  else if (queue) title = `${formatNumber(queue.b)} queued RPCs on ${on(stood.queueing)}${from(stood)}`
+  if (slow && slow.a > 0) title = `Service time ${times(slow.a, slow.b)} on ${on(state.slow)}${from(state)}`
+  else if (queue && queue.a > 0) title = `Queued RPCs ${times(queue.a, queue.b)} on ${on(state.queueing)}${from(state)}`
+  else if (queue) title = `${formatNumber(queue.b)} queued RPCs on ${on(state.queueing)}${from(state)}`
   else {
-    const [mover] = stood.movers
+    const [mover] = state.movers
     const change = mover ? mover.b - mover.a : 0
-    if (mover && Math.abs(change) > MOVED * Math.max(stood.rpcs.a, stood.rpcs.b) && isPlain(mover.name)) {
+    if (mover && Math.abs(change) > MOVED * Math.max(state.rpcs.a, state.rpcs.b) && isPlain(mover.name)) {
       title = `${mover.name}: ${figure(mover.a)} to ${figure(mover.b)} RPC/s`
     }
   }
   return title.length <= TITLE_MOST ? title : fallback
 }
 
-export const clock = ({ fromMs, toMs }: StretchMs): string => `${formatClock(fromMs)} to ${formatClock(toMs)}`
+export const clock = ({ fromMs, toMs }: RangeMs): string => `${formatClock(fromMs)} to ${formatClock(toMs)}`
 
 /** Sentence about the state; empty if nothing was measured. */
-export function sentenceOf(stood: MeasuredState): string {
+export function sentenceOf(state: MeasuredState): string {
   const parts: string[] = []
-  const [mover] = stood.movers
-  const all = stood.slow.length > 0 ? stood.slow : stood.targets
+  const [mover] = state.movers
+  const all = state.slow.length > 0 ? state.slow : state.targets
   const service = meanOver(all, 'serviceMs')
   if (service) parts.push(`service time of ${rangeOf(all.map((t) => t.target))} ${span(service)} ms`)
-  const queueing = stood.queueing.length > 0 ? stood.queueing : all
+  const queueing = state.queueing.length > 0 ? state.queueing : all
   const queue = meanOver(queueing, 'queued')
   if (queue) parts.push(`queued RPCs there ${span(queue)}`)
-  if (mover) parts.push(`RPC/s of ${named(mover.name)} ${span(mover)}, of all jobs ${span(stood.rpcs)}`)
+  if (mover) parts.push(`RPC/s of ${named(mover.name)} ${span(mover)}, of all jobs ${span(state.rpcs)}`)
   if (parts.length === 0) return ''
-  return `Means of ${clock(stood.a)}, then of ${clock(stood.b)} UTC: ${parts.join('; ')}.`
+  return `Means of ${clock(state.a)}, then of ${clock(state.b)} UTC: ${parts.join('; ')}.`
 }
 
 const span = ({ a, b }: { readonly a: number; readonly b: number }): string => `${figure(a)} to ${figure(b)}`

@@ -2,7 +2,7 @@
 import type { TranscriptCell } from '#core/snapshot/notebook.ts'
 import type { AuditRecord } from '../../../base/audit.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
-import type { StretchMs } from './ranges.ts'
+import type { RangeMs } from './ranges.ts'
 
 export type NewTranscript = Omit<TranscriptCell, 'id' | 'atMs'>
 
@@ -16,8 +16,8 @@ const TEXT_MOST = 8_192
 const WHERE_MOST = 512
 
 /** Records of the source in a range, oldest first. */
-export function auditIn(stand: Standpoint, { fromMs, toMs }: StretchMs): AuditRecord[] {
-  const { monitor, store } = stand
+export function auditIn(standpoint: Standpoint, { fromMs, toMs }: RangeMs): AuditRecord[] {
+  const { monitor, store } = standpoint
   if (!monitor) return []
   const { cluster } = monitor.source
   const isLive = monitor.source.kind === 'LIVE'
@@ -41,9 +41,9 @@ export function auditIn(stand: Standpoint, { fromMs, toMs }: StretchMs): AuditRe
 }
 
 /** @param most  limit of lines; beyond it, operator choices and then the lines nearest to the cursor are kept. */
-export function transcript(stand: Standpoint, span: StretchMs, most = LINES): NewTranscript | undefined {
-  const all = auditIn(stand, span)
-  const far = (r: AuditRecord): number => (r.kind === 'mode' ? 0 : 1 + Math.abs(r.atMs - stand.atMs))
+export function transcript(standpoint: Standpoint, span: RangeMs, most = LINES): NewTranscript | undefined {
+  const all = auditIn(standpoint, span)
+  const far = (r: AuditRecord): number => (r.kind === 'mode' ? 0 : 1 + Math.abs(r.atMs - standpoint.atMs))
   const near = [...all]
     .sort((x, y) => far(x) - far(y) || x.number - y.number)
     .slice(0, most)
@@ -60,12 +60,12 @@ export function transcript(stand: Standpoint, span: StretchMs, most = LINES): Ne
       text: r.text.slice(0, TEXT_MOST),
     })),
     audit: { from: first.number, to: last.number },
-    of: provenanceOf(stand, span, 'audit'),
+    of: provenanceOf(standpoint, span, 'audit'),
   }
 }
 
-/** Pasted lines, unchanged; empty ones are dropped. */
-export function pasted(stand: Standpoint, span: StretchMs, text: string): NewTranscript | undefined {
+/** Pasted lines without trailing blanks, within the limits; empty ones are dropped. undefined if none is left. */
+export function pasted(standpoint: Standpoint, span: RangeMs, text: string): NewTranscript | undefined {
   const lines = text
     .split(/\r\n|\r|\n/)
     .map((line) => line.trimEnd())
@@ -74,8 +74,8 @@ export function pasted(stand: Standpoint, span: StretchMs, text: string): NewTra
   if (lines.length === 0) return undefined
   return {
     kind: 'transcript',
-    lines: lines.map((line) => ({ atMs: stand.atMs, where: '', kind: 'pasted', text: line.slice(0, TEXT_MOST) })),
+    lines: lines.map((line) => ({ atMs: standpoint.atMs, where: '', kind: 'pasted', text: line.slice(0, TEXT_MOST) })),
     audit: null,
-    of: provenanceOf(stand, span, 'pasted'),
+    of: provenanceOf(standpoint, span, 'pasted'),
   }
 }

@@ -48,3 +48,47 @@ it('by node has as many jobs as the filter of that node lets pass, which are tho
   expect(frame('node:oss01').rows.jobId).toEqual(['1.both.u1', '2.first.u2'])
   expect(frame('-node:oss01').rows.jobId).toEqual(['3.second.u3', '4.second.u4'])
 })
+
+it('the chart above the table shows the jobs that pass the filter, or their groups', async () => {
+  const c = emulatedCluster(
+    smallScenario([
+      { id: '1.vasp.u1' },
+      { id: '2.vasp.u2', clients: [2] },
+      { id: '3.bwa.u3', clients: [3] },
+      ...Array.from({ length: 8 }, (_, i) => ({ id: `${10 + i}.small.u${10 + i}`, clients: [4], processes: 1 })),
+    ]),
+  )
+  await c.run(6)
+  const frame = (filter: string, groupBy: 'exe' | 'node' | null = null) =>
+    jobsFrame(
+      c.monitor,
+      {
+        at: null,
+        windowMs: 60_000,
+        target: '',
+        sort: 'rpcs',
+        descending: true,
+        filter,
+        groupBy,
+        offset: 0,
+        limit: 60,
+      },
+      1,
+    )
+  const names = (of: ReturnType<typeof frame>) => of.stack.series.map(({ jobId }) => jobId)
+  const last = (of: ReturnType<typeof frame>, name: string): number =>
+    of.stack.series.find(({ jobId }) => jobId === name)?.values.at(-1) ?? NaN
+  const all = frame('')
+  expect(names(all)).toContain('')
+  expect(names(frame('vasp')).toSorted()).toEqual(['1.vasp.u1', '2.vasp.u2'])
+  expect(last(frame('vasp'), '1.vasp.u1')).toBe(last(all, '1.vasp.u1'))
+  const byExe = frame('', 'exe')
+  expect([byExe.stackBy, names(byExe).toSorted()]).toEqual(['exe', ['bwa', 'small', 'vasp']])
+  expect(last(byExe, 'vasp')).toBeCloseTo(last(all, '1.vasp.u1') + last(all, '2.vasp.u2'), 6)
+  expect(new Set(byExe.stack.series.map(({ colour }) => colour)).size).toBe(3)
+  expect(names(frame('small', 'exe'))).toEqual(['small'])
+  expect(names(frame('small')).filter((name) => name !== '')).toHaveLength(7)
+  expect(last(frame('small'), '')).toBeGreaterThan(0)
+  // RPCs of a job are not known by server over time.
+  expect([frame('', 'node').stackBy, names(frame('', 'node'))]).toEqual([undefined, names(all)])
+})

@@ -2,8 +2,13 @@
 import type { JobGroupBy, JobsFrame } from '#core/api/frames.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import type { ClusterView } from '../../../cluster/cluster-view.ts'
+import { fixedJobColors, type JobColors } from '#core/series/job-colors.ts'
+import type { StackOf } from '../stack.ts'
 import type { JobTable } from './job-rows.ts'
 import { orZero, rateSamples } from '../../position.ts'
+
+/** Series of jobs without a known owner. */
+const NO_OWNER = 'unknown'
 
 type Groups = NonNullable<JobsFrame['groups']>
 /** Most groups sent, those with most RPCs. */
@@ -15,6 +20,26 @@ export function programOf(jobId: string): string {
   const first = /^\d+(?:[_[].*)?$/.test(parts[0] ?? '') && parts.length > 1 ? 1 : 0
   const last = parts.length - first > 1 && /^u?\d+$/.test(parts.at(-1) ?? '') ? -1 : undefined
   return parts.slice(first, last).join('.') || jobId
+}
+
+/** Colors of groups, which are stable while the console runs, by cluster. */
+const colors = new WeakMap<JobColors, Map<JobGroupBy, JobColors>>()
+
+/** Group of a job by its owner or its program, and the colors of groups. */
+export function groupKeys(viewed: ClusterView, by: Exclude<JobGroupBy, 'node'>): NonNullable<StackOf['groups']> {
+  const { jobs } = viewed
+  const known = colors.get(jobs.jobColors) ?? new Map<JobGroupBy, JobColors>()
+  colors.set(jobs.jobColors, known)
+  const own = known.get(by) ?? fixedJobColors()
+  known.set(by, own)
+  return {
+    of: (jobId) => {
+      if (by === 'exe') return programOf(jobId)
+      const job = jobs.find(jobId)
+      return (by === 'user' ? job?.user : job?.account) || NO_OWNER
+    },
+    colors: (names) => own.colors(names),
+  }
 }
 
 interface Sum {
@@ -77,9 +102,11 @@ function sumsOf(table: JobTable, shown: Uint32Array, keysOf: (i: number) => read
 function onServers(viewed: ClusterView, sample: number, sums: Map<string, Sum>): void {
   for (const sum of sums.values()) {
     sum.readBps = sum.writeBps = sum.mdops = null
-    const own = viewed.targets.filter(({ node }) => node === sum.name)
-    const rates = own.map(({ target }) => viewed.recent.raw.targets.mean(target, 0, sample, rateSamples(viewed)))
-    sum.rpcs = own.length === 0 ? 0 : rates.reduce<number | null>(plus, null)
+    const nodeTargets = viewed.targets.filter(({ node }) => node === sum.name)
+    const rates = nodeTargets.map(({ target }) =>
+      viewed.recent.raw.targets.mean(target, 0, sample, rateSamples(viewed)),
+    )
+    sum.rpcs = nodeTargets.length === 0 ? 0 : rates.reduce<number | null>(plus, null)
     sum.isPartial = rates.some(Number.isNaN)
   }
 }

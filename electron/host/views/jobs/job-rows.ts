@@ -5,12 +5,10 @@ import { jobColumn, PART_COLUMNS, shareColumn, shareName } from '../../../cluste
 import type { JobRead, KnownJobs, ClusterView } from '../../../cluster/cluster-view.ts'
 import type { FilterRow } from '../../job-filter.ts'
 import { isPresent, orNull, rateSamples, throttledSamples } from '../../position.ts'
-import { factsOf, type KnownFacts } from '../known-facts.ts'
 import { type Compare, firstRows, selectRange } from '../rank.ts'
 import { ruleLookup, rulesAt, type RuleLookup } from '../rule-lookup.ts'
 
 export interface JobRow extends FilterRow {
-  readonly colour: number
   readonly ioBytes: number | null
   readonly ruleRate: number | null
   /** Some of its targets were not measured: its rates are lower bounds. */
@@ -24,6 +22,34 @@ const C = {
   throttled: jobColumn('throttled'),
   record: jobColumn('record'),
   mdops: jobColumn('mdops'),
+}
+
+/** Columns of a list of known jobs that do not depend on the sample: computed once per list. */
+interface KnownFacts {
+  /** NaN if the batch system does not know the job. */
+  readonly nodes: Float64Array
+  readonly unmapped: number
+  /** Jobs by account; those without one are omitted. */
+  readonly accounts: ReadonlyMap<string, number>
+}
+
+const knownFacts = new WeakMap<readonly JobRead[], KnownFacts>()
+
+function factsOf(jobs: readonly JobRead[]): KnownFacts {
+  let facts = knownFacts.get(jobs)
+  if (!facts) {
+    const nodes = new Float64Array(jobs.length)
+    const accounts = new Map<string, number>()
+    let unmapped = 0
+    for (let i = 0; i < jobs.length; i++) {
+      const job = jobs[i]!
+      nodes[i] = job.nodes ?? NaN
+      if (job.nodes === undefined) unmapped++
+      if (job.account !== '') accounts.set(job.account, (accounts.get(job.account) ?? 0) + 1)
+    }
+    knownFacts.set(jobs, (facts = { nodes, unmapped, accounts }))
+  }
+  return facts
 }
 
 function knownAt(viewed: ClusterView, atMs: number): KnownJobs {
@@ -144,7 +170,6 @@ export class JobTable {
       user: job.user,
       account: job.account,
       nodes: job.nodes ?? null,
-      colour: job.colour,
       topOp: this.topOp(i),
       targets: [...job.targets],
       servers: this.servers(i),

@@ -15,7 +15,7 @@ import { againstOf, onAxis, type Against, type FindAgainst } from '../against.ts
 import { JobTable } from './job-rows.ts'
 import { ruleLookup, rulesAt } from '../rule-lookup.ts'
 import { debtsAt, ledgerOf, pairsOf } from '../pairs.ts'
-import { isPresent, liveOf, orNull, orZero, rateSamples, stand } from '../../position.ts'
+import { isPresent, liveOf, orNull, orZero, rateSamples, resolvePosition } from '../../position.ts'
 
 const POINTS = 150
 const LEDGER = 40
@@ -48,19 +48,27 @@ function rawEntry(monitor: ClusterMonitor, jobId: string, target: string | undef
   return ''
 }
 
+/** Samples that shares are means of. Over a window only for a running source: a past one would read all of its blocks. */
+function shareSamples(viewed: ClusterView, sample: number, over: 'second' | 'window', windowMs: number): number {
+  const { shares: table } = viewed.recent
+  if (over === 'second' || sample === 0 || !liveOf(viewed)) return rateSamples(viewed)
+  return sample - Math.max(table.oldest, table.sampleAt(table.atMs(sample) - windowMs)) + 1
+}
+
 /**
- * Share of the tokens allocated in the last second on the targets where the job has any, and the share that nodes alone
- * would give it among the jobs with tokens there.
+ * Share of the tokens allocated in the last `n` samples on the targets where the job has any, and the share that nodes
+ * alone would give it among the jobs with tokens there.
  */
 function shares(
   viewed: ClusterView,
   jobId: string,
   sample: number,
   target: string,
+  n: number,
 ): { share: number | null; entitled: number | null } {
   const { shares: table } = viewed.recent
   const nodesOf = (id: string): number => viewed.jobs.find(id)?.nodes ?? 1
-  let mine = 0
+  let ownRpcs = 0
   let entitled = 0
   let total = 0
   for (const name of target === '' ? viewed.targets.map((t) => t.target) : [target]) {
@@ -68,18 +76,18 @@ function shares(
     let nodes = 0
     for (const job of viewed.jobs.all) {
       if (!job.targets.has(name)) continue
-      const has = orZero(table.mean(shareName(job.jobId, name), TOKENS, sample, rateSamples(viewed)))
+      const has = orZero(table.mean(shareName(job.jobId, name), TOKENS, sample, n))
       if (has === 0) continue
       tokens += has
       nodes += nodesOf(job.jobId)
     }
-    const has = orZero(table.mean(shareName(jobId, name), TOKENS, sample, rateSamples(viewed)))
+    const has = orZero(table.mean(shareName(jobId, name), TOKENS, sample, n))
     total += tokens
     if (has === 0) continue
-    mine += has
+    ownRpcs += has
     entitled += (tokens * nodesOf(jobId)) / nodes
   }
-  return mine === 0 ? { share: null, entitled: null } : { share: mine / total, entitled: entitled / total }
+  return ownRpcs === 0 ? { share: null, entitled: null } : { share: ownRpcs / total, entitled: entitled / total }
 }
 
 /** RPC/s of one job on one target; null if the target was not measured, and for the past, where this is not kept. */
@@ -130,15 +138,23 @@ function seriesAt(a: Against, atMs: number, query: { jobId: string; windowMs: nu
 
 export function jobFrame(
   viewed: ClusterView,
-  query: { at: number | null; windowMs: number; againstMs?: number | null; target: string; jobId: string },
+  query: {
+    at: number | null
+    windowMs: number
+    againstMs?: number | null
+    target: string
+    jobId: string
+    sharesOver?: 'second' | 'window'
+  },
   seq: number,
   find?: FindAgainst,
 ): JobFrame {
-  const { sample, atMs } = stand(viewed, query.at)
+  const { sample, atMs } = resolvePosition(viewed, query.at)
   const { jobId, target, windowMs } = query
   const { a, head } = againstOf(query.againstMs, find)
   const live = liveOf(viewed)
   const job = viewed.jobs.find(jobId)
+  if (job) viewed.jobs.jobColors.colors([jobId])
   const only = sample === 0 ? undefined : new JobTable(viewed, sample, atMs ?? 0, target, jobId)
   const row = only?.length === 1 ? only.row(0) : undefined
   const table = viewed.recent.shares
@@ -176,7 +192,7 @@ export function jobFrame(
     ...(unmapped && job?.nodes === undefined ? { unmapped: `${unmapped.kind}: ${unmapped.why}` } : {}),
     target,
     record: row?.record ?? null,
-    ...shares(viewed, jobId, sample, target),
+    ...shares(viewed, jobId, sample, target, shareSamples(viewed, sample, query.sharesOver ?? 'second', windowMs)),
     ioBytes: row?.ioBytes ?? null,
     serviceMs: second && second.dataRpcs > 0 ? second.serviceUsecs / second.dataRpcs / 1000 : null,
     rpcs: row ? row.rpcs : 0,

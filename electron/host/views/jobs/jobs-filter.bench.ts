@@ -101,6 +101,6 @@ export const benches: readonly Bench[] = [
     note: 'the slowest of ten keys over 100,000 jobs, whole frame',
     beside: 'one plain loop over the names and a sort, no frame made',
     limit:
-      'Every key asks each of the jobs anew: its means over the window, its row and its rank. The words of the filter are the smaller part.',
+      'Every key computes each job again: its means over the window, its row and its rank. Matching the filter is the smaller part.',
   },
 ]

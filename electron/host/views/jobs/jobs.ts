@@ -1,5 +1,6 @@
 /** Jobs table: the visible slice, its totals and facets, and the two charts above it. */
 import type { JobColumn, JobGroupBy, JobsFrame } from '#core/api/frames.ts'
+import { PROMINENT } from '#core/series/job-colors.ts'
 import {
   jobColumn,
   type JobMeasure,
@@ -11,10 +12,10 @@ import {
 import type { ClusterView } from '../../../cluster/cluster-view.ts'
 import { parseJobFilter, type FilterRow } from '../../job-filter.ts'
 import { againstOf, columnAt, overlayOf, type Against, type FindAgainst } from '../against.ts'
-import { groupsOf } from './job-groups.ts'
+import { groupKeys, groupsOf } from './job-groups.ts'
 import { JobTable } from './job-rows.ts'
 import { debtsAt, pairColumns } from '../pairs.ts'
-import { liveOf, orNull, orZero, rateSamples, stand, throttledSamples } from '../../position.ts'
+import { liveOf, orNull, orZero, rateSamples, resolvePosition, throttledSamples } from '../../position.ts'
 import { stackFrame } from '../stack.ts'
 
 /**
@@ -202,6 +203,9 @@ function passing(table: JobTable, test: ((row: FilterRow) => boolean) | undefine
   return shown.subarray(0, n)
 }
 
+const namesOf = (table: JobTable, rows: Uint32Array): string[] =>
+  Array.from(rows, (i) => table.jobs[i]?.jobId ?? '').filter((jobId) => jobId !== '')
+
 /** Rows as of A. */
 function rowsAt(a: Against, ids: readonly string[], target: string): JobsFrame['rows']['against'] {
   const second = rateSamples(a.viewed)
@@ -221,9 +225,8 @@ function rowsAt(a: Against, ids: readonly string[], target: string): JobsFrame['
 }
 
 export function jobsFrame(viewed: ClusterView, query: JobsQuery, seq: number, find?: FindAgainst): JobsFrame {
-  const { sample, atMs } = stand(viewed, query.at)
+  const { sample, atMs } = resolvePosition(viewed, query.at)
   const { a, head } = againstOf(query.againstMs, find)
-  const stack = stackFrame(viewed, sample, query.windowMs, ['rpcs'], ['rpcs'])
   const table = sample === 0 ? undefined : new JobTable(viewed, sample, atMs ?? 0, query.target)
   const filter = parseJobFilter(query.filter)
   const isAll = !filter.ok || query.filter.trim() === ''
@@ -233,8 +236,15 @@ export function jobsFrame(viewed: ClusterView, query: JobsQuery, seq: number, fi
   const totalsNow = table ? totals(table, shown) : NO_TOTALS
   const offset = Math.min(query.offset, Math.max(0, shown.length - 1))
   const groups = table && query.groupBy ? groupsOf(viewed, { table, shown, sample }, query.groupBy) : null
+  const stackBy = query.groupBy === 'node' ? null : (query.groupBy ?? null)
+  const stack = stackFrame(viewed, sample, query.windowMs, ['rpcs'], ['rpcs'], {
+    names: isAll || !table ? undefined : namesOf(table, passed),
+    groups: stackBy === null ? undefined : groupKeys(viewed, stackBy),
+  })
   const rows = table ? sliceOf(table, split, { ...query, offset }).map((i) => table.row(i)) : []
   const ids = rows.map((r) => r.jobId)
+  const { jobColors } = viewed.jobs
+  if (offset === 0) jobColors.colors(ids.slice(0, PROMINENT))
   const { tier, to } = viewed.recent.tierFor(sample, query.windowMs)
   const { from, step } = sample === 0 ? { from: 1, step: 1 } : tier.jobs.window(to, query.windowMs, SPARK_POINTS)
   const live = liveOf(viewed)
@@ -258,7 +268,7 @@ export function jobsFrame(viewed: ClusterView, query: JobsQuery, seq: number, fi
       user: rows.map((r) => r.user),
       account: rows.map((r) => r.account),
       nodes: rows.map((r) => r.nodes),
-      colour: rows.map((r) => r.colour),
+      colour: ids.map((id) => jobColors.of(id)),
       rpcs: rows.map((r) => r.rpcs),
       readBps: rows.map((r) => r.readBps),
       writeBps: rows.map((r) => r.writeBps),
@@ -277,7 +287,8 @@ export function jobsFrame(viewed: ClusterView, query: JobsQuery, seq: number, fi
     totals: totalsNow,
     facets: table ? facets(table) : { account: [], rule: [], is: [] },
     stack,
-    ...(a ? { overlay: overlayOf(a, atMs, query.windowMs, ['rpcs']) } : {}),
+    ...(stackBy === null ? {} : { stackBy }),
+    ...(a && isAll ? { overlay: overlayOf(a, atMs, query.windowMs, ['rpcs']) } : {}),
     ledger: ledger(viewed, sample, query.windowMs),
   }
 }

@@ -11,9 +11,9 @@ import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ResourceId } from '#core/seqdlm/messages.ts'
 import type { LockWorld, ResourceCounts, TraceReader } from '#core/seqdlm/trace/trace.ts'
 
-const STRETCH_NS = 5 * NS_PER_S
+const RANGE_NS = 5 * NS_PER_S
 /** Range examined at a window border. */
-const BACK_NS = 2 * STRETCH_NS
+const BACK_NS = 2 * RANGE_NS
 const BIN_NS = 50 * NS_PER_MS
 /** Factor of bin refinement when a peak is located. */
 const FINER = 50
@@ -29,7 +29,7 @@ const FITTING = { before: 0.3, left: 1 / 8 } as const
 const RIVALS = 8
 
 /** Most cached choices, the newest. */
-const KEPT = 256
+const CACHED_MAX = 256
 /**
  * Choices at window borders. They could be recomputed at a cost; caching also preserves them when the trace drops the
  * steps they are based on.
@@ -37,14 +37,14 @@ const KEPT = 256
 const chosen = new WeakMap<TraceReader, Map<string, unknown>>()
 
 function once<T>(trace: TraceReader, key: string, choose: () => T): T {
-  const kept = chosen.get(trace) ?? new Map<string, unknown>()
-  chosen.set(trace, kept)
-  if (kept.has(key)) return kept.get(key) as T
+  const cached = chosen.get(trace) ?? new Map<string, unknown>()
+  chosen.set(trace, cached)
+  if (cached.has(key)) return cached.get(key) as T
   const choice = choose()
-  kept.set(key, choice)
-  for (const first of kept.keys()) {
-    if (kept.size <= KEPT) break
-    kept.delete(first)
+  cached.set(key, choice)
+  for (const first of cached.keys()) {
+    if (cached.size <= CACHED_MAX) break
+    cached.delete(first)
   }
   return choice
 }
@@ -116,7 +116,7 @@ export function fittingRange(
 /** Peak that a range of `spanNs` should contain; if nothing waited, a replacement. */
 function peakInSight(trace: TraceReader, resource: ResourceId, seenNs: number, spanNs: number): Peak {
   const afterNs = Math.round(AFTER * spanNs)
-  const borderNs = Math.floor(seenNs / STRETCH_NS) * STRETCH_NS
+  const borderNs = Math.floor(seenNs / RANGE_NS) * RANGE_NS
   const startNs = Math.max(0, borderNs - BACK_NS)
   const whole = once(trace, `peak ${resource} ${borderNs}`, () =>
     peakOf(trace, resource, startNs, borderNs, (borderNs - startNs) / BIN_NS),
@@ -128,12 +128,12 @@ function peakInSight(trace: TraceReader, resource: ResourceId, seenNs: number, s
   // Under very high load the trace does not reach back that far: a smaller queue is preferred to one without data.
   const isGone = (p: Peak): boolean => Math.max(0, p.endNs + afterNs - spanNs) < trace.keptSince
   if (isGone(peak)) {
-    const keptNs = Math.ceil((trace.keptSince + spanNs) / BIN_NS) * BIN_NS
-    const left = Math.floor((seenNs - keptNs) / BIN_NS)
-    const kept = peakOf(trace, resource, keptNs, keptNs + left * BIN_NS, left)
-    if (kept.waiting > 0) peak = kept
+    const oldestNs = Math.ceil((trace.keptSince + spanNs) / BIN_NS) * BIN_NS
+    const bins = Math.floor((seenNs - oldestNs) / BIN_NS)
+    const storedPeak = peakOf(trace, resource, oldestNs, oldestNs + bins * BIN_NS, bins)
+    if (storedPeak.waiting > 0) peak = storedPeak
   }
-  if (peak.waiting === 0) return { waiting: 0, endNs: quietMoment(trace, resource, { startNs, borderNs, seenNs }) }
+  if (peak.waiting === 0) return { waiting: 0, endNs: quietRange(trace, resource, { startNs, borderNs, seenNs }) }
   for (let width = BIN_NS; width > spanNs / 4 && width > FINER; width /= FINER) {
     const within = peakOf(trace, resource, peak.endNs - width, peak.endNs, FINER)
     if (within.waiting > 0) peak = within
@@ -141,7 +141,7 @@ function peakInSight(trace: TraceReader, resource: ResourceId, seenNs: number, s
   return peak
 }
 
-function quietMoment(
+function quietRange(
   trace: TraceReader,
   resource: ResourceId,
   { startNs, borderNs, seenNs }: { startNs: number; borderNs: number; seenNs: number },
@@ -164,7 +164,7 @@ function resourceOf(world: LockWorld, selected: string): ResourceId | undefined 
 }
 
 function mostContended(trace: TraceReader, atNs: number): ResourceId | undefined {
-  const stepNs = atNs >= STRETCH_NS ? STRETCH_NS : NS_PER_S
+  const stepNs = atNs >= RANGE_NS ? RANGE_NS : NS_PER_S
   const borderNs = Math.floor(atNs / stepNs) * stepNs || atNs
   const best = once(trace, `resource ${borderNs}`, () => contended(trace, borderNs))
   return best ?? trace.resources(atNs, NS_PER_S)[0]?.resource

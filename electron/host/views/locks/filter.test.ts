@@ -10,7 +10,7 @@ const row: LockRow = {
   revocations: 398,
   cancelMs: 9.1,
   held: 20,
-  alarms: ['convoy'],
+  conditions: ['convoy'],
   modes: () => new Set(['NBW', 'PR'] as const),
 }
 const idle: LockRow = {
@@ -21,7 +21,7 @@ const idle: LockRow = {
   revocations: 0,
   cancelMs: null,
   held: 0,
-  alarms: [],
+  conditions: [],
   modes: () => new Set(),
 }
 
@@ -74,7 +74,7 @@ describe('the filter of resources', () => {
   })
 
   it('looks for modes only where a term asks', () => {
-    const shy: LockRow = { ...row, modes: () => expect.unreachable('nobody asked') }
+    const shy: LockRow = { ...row, modes: () => expect.unreachable('modes were not requested') }
     expect(passes('res:ckpt waiting>2 is:convoy', shy)).toBe(true)
     expect(passes('res:other mode:NBW', shy)).toBe(false)
   })

@@ -11,7 +11,7 @@ import { LdlmSeries, type LdlmReading } from '../../../cluster/locks/ldlm-series
 import { openHost, type Host } from '../../host.ts'
 import { hasLdlm, ldlmPart, type LdlmPart, type LdlmQuery, conditionOf } from './ldlm.ts'
 import { locksFrame } from './locks.ts'
-import { stand } from '../../position.ts'
+import { resolvePosition } from '../../position.ts'
 import { lost } from '#tests/kits/electron/answers.ts'
 
 const hosts: Host[] = []
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const query: LdlmQuery = { windowMs: 60_000, sort: 'waiting', filter: '', offset: 0, limit: 200, selected: '' }
 const partOf = (c: Pick<Emulated, 'monitor'>, more: Partial<LdlmQuery> = {}, at: number | null = null): LdlmPart =>
-  ldlmPart(c.monitor, { ...query, ...more }, stand(c.monitor, at))
+  ldlmPart(c.monitor, { ...query, ...more }, resolvePosition(c.monitor, at))
 
 describe('the lock counters of the console that opens on first start', () => {
   it('are a frame of the contract: namespaces by what comes and goes, their sums, and the past of one', async () => {
@@ -36,8 +36,8 @@ describe('the lock counters of the console that opens on first start', () => {
     hosts.push(host)
     expect(hasLdlm(host.monitor)).toBe(true)
     await host.source.runTo(20e9, (atNs) => host.monitor.tick(atNs))
-    const moment = { moment: null, spanMs: 100, at: null }
-    const frame = locksFrame(host.monitor, { ...query, ...moment, plane: 'ldlm' }, 1)
+    const range = { moment: null, spanMs: 100, at: null }
+    const frame = locksFrame(host.monitor, { ...query, ...range, plane: 'ldlm' }, 1)
     expect(schema.parse(frame)).toEqual(frame)
     expect(frame.planes).toContain('ldlm')
     expect(frame.plane).toBe('ldlm')
@@ -187,22 +187,22 @@ describe('what is said of a namespace', () => {
     })
     return conditionOf(series, KEY, series.table.newest)
   }
-  const calm = (n: number, s: Second = {}): Second[] => Array.from({ length: n }, () => s)
+  const quiet = (n: number, s: Second = {}): Second[] => Array.from({ length: n }, () => s)
 
   it.each<[string, readonly (Second | null)[], string, string]>([
-    ['nothing moves', calm(9, { grants: 0, cancels: 0 }), 'idle', 'no grants or cancels'],
-    ['all is well', calm(9), 'ok', ''],
+    ['nothing moves', quiet(9, { grants: 0, cancels: 0 }), 'idle', 'no grants or cancels'],
+    ['all is well', quiet(9), 'ok', ''],
     ['the pool is three quarters full', [{ granted: 750 }], 'watch', "75 % of the pool's limit is granted"],
     ['the pool is almost full', [{ granted: 950 }], 'bad', "95 % of the pool's limit"],
-    ['a callback timed out', [...calm(5), { timeouts: 1 }], 'bad', '1 callback was not answered in time'],
+    ['a callback timed out', [...quiet(5), { timeouts: 1 }], 'bad', '1 callback was not answered in time'],
     ['callbacks timed out', [{ timeouts: 2 }, null, { timeouts: 5 }, { timeouts: 6 }], 'bad', '4 callbacks were not'],
-    ['callbacks timed out long ago', [{ timeouts: 2 }, ...calm(70, { timeouts: 9 })], 'ok', ''],
+    ['callbacks timed out long ago', [{ timeouts: 2 }, ...quiet(70, { timeouts: 9 })], 'ok', ''],
     ['the server was restarted', [{ timeouts: 9 }, { timeouts: 0 }], 'ok', ''],
     ['resources are contended', [{ contentions: 1 }, { contentions: 8 }], 'watch', 'contended 7 ×'],
-    ['cancels rise far', [...calm(60), ...calm(5, { cancels: 90 })], 'watch', '90 cancels/s, usually 10'],
-    ['cancels rise a little', [...calm(60), ...calm(5, { cancels: 35 })], 'ok', ''],
-    ['cancels are few', [...calm(60, { cancels: 1 }), ...calm(5, { cancels: 15 })], 'ok', ''],
-    ['it has just begun', calm(6, { cancels: 500 }), 'ok', ''],
+    ['cancels rise far', [...quiet(60), ...quiet(5, { cancels: 90 })], 'watch', '90 cancels/s, usually 10'],
+    ['cancels rise a little', [...quiet(60), ...quiet(5, { cancels: 35 })], 'ok', ''],
+    ['cancels are few', [...quiet(60, { cancels: 1 }), ...quiet(5, { cancels: 15 })], 'ok', ''],
+    ['it has just begun', quiet(6, { cancels: 500 }), 'ok', ''],
   ])('when %s', (_, seconds, level, why) => {
     const c = after(seconds)
     expect(c.level).toBe(level)

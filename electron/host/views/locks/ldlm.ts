@@ -103,10 +103,10 @@ function term(word: string): RowTest<LdlmRow> | string {
   const number = /^([a-z]+)(>=|<=|>|<|=)(.*)$/.exec(word)
   if (number) {
     const [, name = '', op = '', value = ''] = number
-    const of = entry(NUMBER, name)
-    if (!of) return `${name} is not numeric; numeric fields are ${Object.keys(NUMBER).join(', ')}`
+    const valueOf = entry(NUMBER, name)
+    if (!valueOf) return `${name} is not numeric; numeric fields are ${Object.keys(NUMBER).join(', ')}`
     const passes = comparison(op, value)
-    return typeof passes === 'string' ? passes : (r) => passes(of(r))
+    return typeof passes === 'string' ? passes : (r) => passes(valueOf(r))
   }
   const [, name = '', value = ''] = /^([a-z]+):(.*)$/.exec(word) ?? []
   if (name === '') {
@@ -114,10 +114,10 @@ function term(word: string): RowTest<LdlmRow> | string {
     return (r) => has(r.namespace) || has(r.node)
   }
   if (value === '') return `${name}: needs a value`
-  const of = entry(TEXT, name)
-  if (!of) return `${name}: is not a field; fields are ${Object.keys(TEXT).join(', ')}`
+  const textOf = entry(TEXT, name)
+  if (!textOf) return `${name}: is not a field; fields are ${Object.keys(TEXT).join(', ')}`
   const has = glob(value)
-  return (r) => has(of(r))
+  return (r) => has(textOf(r))
 }
 
 /**
@@ -164,7 +164,8 @@ function valuesAt(series: LdlmSeries, key: string, row: number): Row['values'] {
 }
 
 const GAPS = Object.fromEntries(LDLM_COLUMNS.map((m) => [m, NaN])) as Row['values']
-const isThere = ({ locks, granted }: Row['values']): boolean => !Number.isNaN(locks) || !Number.isNaN(granted)
+const hasValues = ({ locks, granted }: Row['values']): boolean => !Number.isNaN(locks) || !Number.isNaN(granted)
+/** Grants and cancels per second. */
 const moves = ({ values: { grantRate, cancelRate } }: Row): number => {
   const sum = (Number.isNaN(grantRate) ? 0 : grantRate) + (Number.isNaN(cancelRate) ? 0 : cancelRate)
   return sum
@@ -182,7 +183,7 @@ function rowsAt(series: LdlmSeries, row: number, silent: ReadonlyMap<string, str
     const why = silent.get(known.node)
     const values = why === undefined ? valuesAt(series, known.key, row) : GAPS
     if (why !== undefined) gone.push({ known, values, silent: why })
-    else if (isThere(values)) rows.push({ known, values, silent: undefined })
+    else if (hasValues(values)) rows.push({ known, values, silent: undefined })
   }
   const here = new Set(rows.map((r) => r.known.namespace))
   return [...rows, ...gone.filter((r) => !here.has(r.known.namespace) && r.known.firstRow <= row)]
@@ -192,9 +193,9 @@ const conditionAt = (series: LdlmSeries, { known, silent }: Row, row: number): C
   silent === undefined ? conditionOf(series, known.key, row) : { level: 'unknown', why: silent }
 
 function sparkOf(series: LdlmSeries, key: string, from: number, to: number, step: number): (number | null)[] {
-  const of = (m: LdlmMeasure): (number | null)[] => series.table.downsample(key, ldlmColumn(m), from, to, step)
-  const cancels = of('cancelRate')
-  return of('grantRate').map((g, i) => (g === null && cancels[i] == null ? null : (g ?? 0) + (cancels[i] ?? 0)))
+  const past = (m: LdlmMeasure): (number | null)[] => series.table.downsample(key, ldlmColumn(m), from, to, step)
+  const cancels = past('cancelRate')
+  return past('grantRate').map((g, i) => (g === null && cancels[i] == null ? null : (g ?? 0) + (cancels[i] ?? 0)))
 }
 
 /** @param isWhole  true if every server reports: sums still pending are then replaced by the previous ones. */
@@ -226,14 +227,14 @@ function totalsOf(
 }
 
 /** Description of the lock manager, and of data it does not provide. */
-function managerOf({ series, leftOut }: LdlmReader, row: number): string {
+function managerOf({ series, omitted }: LdlmReader, row: number): string {
   const counts = [...series.nodes.names]
     .map((n) => series.value(series.nodes, n, 0, row))
     .filter((v) => !Number.isNaN(v))
   const sum = grouped(counts.reduce((n, v) => n + v, 0))
   const servers = counts.length === 1 ? '1 server' : `${counts.length} servers`
   const all = counts.length === 0 ? '' : ` ${sum} locks granted on ${servers};`
-  const more = leftOut === 0 ? '' : ` ${grouped(leftOut)} more namespaces than can be shown;`
+  const more = omitted === 0 ? '' : ` ${grouped(omitted)} more namespaces than can be shown;`
   return `Lustre LDLM, counters of servers:${all}${more} modes, queues and holders of locks are not exported`
 }
 

@@ -97,7 +97,7 @@ describe('the locks view', () => {
     expect(changes).toBeLessThan(15)
   })
 
-  it('finds the longest queue of the last seconds, the one that the alarm names', async () => {
+  it('finds the longest queue of the last seconds, the one that the condition names', async () => {
     for (const stripe of [0, 1, 2, 3]) {
       const name = `ckpt.h5 / ${stripe}`
       const f = await c.frame({ selected: name })
@@ -109,7 +109,7 @@ describe('the locks view', () => {
       expect(longest).toBeGreaterThan(3)
       expect(peakOf(r)).toBe(longest)
       const convoy = f.alarms.find((a) => a.kind === 'convoy' && a.resource === r.key)
-      const behind = Number(/, (\d+) behind one (PR|NBW|BW|PW)$/.exec(convoy?.text ?? '')?.[1])
+      const behind = Number(/, (\d+) behind 1 (PR|NBW|BW|PW) lock$/.exec(convoy?.text ?? '')?.[1])
       expect(behind).toBeGreaterThan(3)
       expect(behind).toBeLessThanOrEqual(Math.max(...r.queue.waiting.map((v) => v ?? 0)))
       expect(f.rows.level[f.rows.key.indexOf(r.key)]).toBe('watch')
@@ -173,7 +173,8 @@ describe('the locks view', () => {
 /** Longest queue of the shown range, from its lock lives. */
 function peakOf({ lives, moment }: Resource): number {
   const ends = lives.granted.map((g, i) => g ?? lives.released[i] ?? Infinity)
-  const at = (t: number): number => lives.asked.filter((asked, i) => asked <= t && (ends[i] ?? Infinity) > t).length
+  const at = (t: number): number =>
+    lives.asked.filter((requests, i) => requests <= t && (ends[i] ?? Infinity) > t).length
   return Math.max(0, ...lives.asked.filter((t) => t >= 0 && t <= moment.spanMs).map(at), at(0))
 }
 
@@ -194,9 +195,9 @@ describe('what was and what never was', () => {
       faults: [{ what: 'client-silent', client: 3, at_s: 2.5 }],
     })
     await c.run(5.9)
-    const calm = await c.frame()
-    expect(calm.alarms.at(-1)).toMatchObject({ kind: 'eviction', level: 'idle', resource: '', note: 'of 4.0 s' })
-    expect(calm.alarms.at(-1)?.text).toMatch(/^Eviction risk: none, oldest callback 4\d %$/)
+    const quiet = await c.frame()
+    expect(quiet.alarms.at(-1)).toMatchObject({ kind: 'eviction', level: 'idle', resource: '', note: 'of 4.0 s' })
+    expect(quiet.alarms.at(-1)?.text).toMatch(/^Eviction risk: none, oldest callback 4\d %$/)
     await c.run(7)
     const risky = (await c.frame()).alarms.at(-1)
     expect(risky).toMatchObject({ kind: 'eviction', level: 'bad', note: 'of 4.0 s' })

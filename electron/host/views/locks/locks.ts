@@ -1,10 +1,10 @@
 /** Locks view: resources by contention and one resource in detail, or the counters of Lustre's lock manager. */
-import type { LocksFrame, LocksPlane, LocksSort, Moment } from '#core/api/locks.ts'
+import type { LocksFrame, LocksPlane, LocksSort, LanesRange } from '#core/api/locks.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { emptyLocks } from './empty.ts'
 import { hasLdlm, ldlmPart } from './ldlm.ts'
 import { seqdlmFrame } from './seqdlm.ts'
-import { stand } from '../../position.ts'
+import { resolvePosition } from '../../position.ts'
 
 /** Query of the locks view. */
 export interface LocksQuery {
@@ -18,7 +18,7 @@ export interface LocksQuery {
   readonly limit: number
   /** Key or name of a resource, or a namespace. */
   readonly selected: string
-  readonly moment: Moment | null
+  readonly moment: LanesRange | null
   /** null: long enough to show all of the longest queue. */
   readonly spanMs: number | null
 }
@@ -30,7 +30,7 @@ export const lockPlanesOf = (monitor: ClusterMonitor): LocksPlane[] => [
 ]
 
 export function locksFrame(monitor: ClusterMonitor, query: LocksQuery, seq: number): LocksFrame {
-  const position = stand(monitor, query.at)
+  const position = resolvePosition(monitor, query.at)
   const planes = lockPlanesOf(monitor)
   const plane = planes.find((p) => p === query.plane) ?? planes[0] ?? null
   const head = { seq, ...position, windowMs: query.windowMs, planes, plane }

@@ -32,13 +32,14 @@ class Queues {
     const id = ++this.#id
     const of = { resource, client }
     const range = lockRange(0, 4095)
-    const told = (event: Parameters<LockTrace['feed']['observe']>[1]) => (): void => this.trace.feed.observe(0, event)
-    this.#steps.push({ at, tell: told({ ...of, kind: 'asked', at, reqId: id, mode: 'NBW', range }) })
-    this.#steps.push({ at, tell: told({ ...of, kind: 'waiting', at, reqId: id, behindClient: 0 }) })
+    const reported = (event: Parameters<LockTrace['feed']['observe']>[1]) => (): void =>
+      this.trace.feed.observe(0, event)
+    this.#steps.push({ at, tell: reported({ ...of, kind: 'asked', at, reqId: id, mode: 'NBW', range }) })
+    this.#steps.push({ at, tell: reported({ ...of, kind: 'waiting', at, reqId: id, behindClient: 0 }) })
     const lock = { ...of, lockId: id }
     this.#steps.push({
       at: until,
-      tell: told({
+      tell: reported({
         ...lock,
         kind: 'granted',
         at: until,
@@ -55,7 +56,7 @@ class Queues {
         rule: 'normal-grant',
       }),
     })
-    this.#steps.push({ at: until + 1000, tell: told({ ...lock, kind: 'released', at: until + 1000 }) })
+    this.#steps.push({ at: until + 1000, tell: reported({ ...lock, kind: 'released', at: until + 1000 }) })
   }
 
   /** Emits everything up to an instant, in time order. */
@@ -215,8 +216,8 @@ describe('a moment that is found', () => {
           const endNs = longestQueueEnd(trace, 1, atNs, spanNs)
           expect(endNs).toBeLessThanOrEqual(atNs)
           expect(Number.isInteger(endNs)).toBe(true)
-          const stretch = Math.floor((atNs - afterNs) / (5 * NS_PER_S))
-          if (last && last.endNs !== endNs && last.stretch === stretch && stretch > 0) {
+          const range = Math.floor((atNs - afterNs) / (5 * NS_PER_S))
+          if (last && last.endNs !== endNs && last.stretch === range && range > 0) {
             const binNs = 50 * NS_PER_MS
             const peak = (end: number): number => {
               const from = Math.floor((end - afterNs - 1) / binNs) * binNs
@@ -224,7 +225,7 @@ describe('a moment that is found', () => {
             }
             expect(peak(endNs)).toBeGreaterThan(peak(last.endNs))
           }
-          last = { endNs, stretch }
+          last = { endNs, stretch: range }
         }
       }),
       { numRuns: 60 },
@@ -247,7 +248,7 @@ describe('a moment that is found', () => {
     )
   })
 
-  it('is the same for whoever comes later', () => {
+  it('is the same for later readers', () => {
     const bursts = [3, 7, 9, 12].map((s) => ({ atMs: s * 1_000, waiters: s, forMs: 40 }))
     const early = played(bursts)
     const late = played(bursts)

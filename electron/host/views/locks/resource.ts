@@ -1,14 +1,14 @@
 /** One resource of the locks view: the shown range, its lock lives and messages, its queue. */
-import type { LocksFrame, Moment, LockLives, LockMessages } from '#core/api/locks.ts'
+import type { LocksFrame, LanesRange, LockLives, LockMessages } from '#core/api/locks.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ClientId, ResourceId } from '#core/seqdlm/messages.ts'
 import type { LockWorld, ResourceCounts, TraceReader, LockLife, TracedMessage } from '#core/seqdlm/trace/trace.ts'
-import { bounded } from '../../../cluster/locks/alarm-text.ts'
+import { bounded } from '../../../cluster/locks/condition-text.ts'
 import { chosenResource, fittingRange, longestQueueEnd } from './default-range.ts'
 
 /** A lock that replaces many, or waits for many, names the first of them. */
 const NAMED_MAX = 16
-const WORDS_MAX = 200
+const TEXT_MAX = 200
 
 /** Clients of the frame: index in its list, and name. */
 interface ClientList {
@@ -51,7 +51,7 @@ function lifeColumns(lives: readonly LockLife[], beginNs: number, clients: Clien
     absorbed: lives.map((l) => l.absorbed.slice(0, NAMED_MAX)),
     behind: lives.map((l) => l.behind.slice(0, NAMED_MAX).map((b) => b.life)),
     behindUntil: lives.map((l) => l.behind.slice(0, NAMED_MAX).map((b) => b.until)),
-    rule: lives.map((l) => bounded(named(l.rule, clients), WORDS_MAX)),
+    rule: lives.map((l) => bounded(named(l.rule, clients), TEXT_MAX)),
     ending: lives.map((l) => (l.ending === undefined || l.ending === 'released' ? '' : l.ending)),
   }
 }
@@ -65,13 +65,13 @@ function messageColumns(messages: readonly TracedMessage[], beginNs: number, { p
     isUp: messages.map((m) => m.isUp),
     kind: messages.map((m) => m.kind),
     life: messages.map((m) => known(m.life)),
-    text: messages.map((m) => bounded(m.text, WORDS_MAX)),
+    text: messages.map((m) => bounded(m.text, TEXT_MAX)),
   }
 }
 
 const LIVES_MAX = 400
 const MESSAGES_MAX = 600
-/** Longest look-back of a found range, and of storm alarms. */
+/** Longest look-back of a found range, and of storms. */
 export const SIGHT_NS = 15 * NS_PER_S
 const QUEUE_BINS = 300
 
@@ -83,7 +83,7 @@ export interface Clock {
 
 export interface ResourceQuery {
   readonly selected: string
-  readonly moment: Moment | null
+  readonly moment: LanesRange | null
   /** null: as the longest queue requires. */
   readonly spanMs: number | null
 }
@@ -99,7 +99,7 @@ export function resourceAt(
   const resource = chosenResource(world, atNs, query.selected)
   const about = resource === undefined ? undefined : world.describe(resource)
   if (resource === undefined || !about) return null
-  const { endNs, spanNs } = momentAt(trace, resource, atNs, clock, query)
+  const { endNs, spanNs } = rangeAt(trace, resource, atNs, clock, query)
   const beginNs = endNs - spanNs
   const fromNs = Math.max(0, beginNs)
   const { lives, more: moreLives } = trace.lives(resource, fromNs, endNs, LIVES_MAX)
@@ -137,7 +137,7 @@ export function resourceAt(
   }
 }
 
-function momentAt(
+function rangeAt(
   trace: TraceReader,
   resource: ResourceId,
   atNs: number,

@@ -5,10 +5,10 @@ import { byCodeUnit } from '#core/base/order.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ResourceId } from '#core/seqdlm/messages.ts'
 import { type LockMode, isLockMode, LOCK_MODES } from '#core/seqdlm/modes.ts'
-import type { LockWorld, ResourceCounts, TraceAlarm } from '#core/seqdlm/trace/trace.ts'
+import type { LockWorld, ResourceCounts, TracedCondition } from '#core/seqdlm/trace/trace.ts'
 import type { Result } from '#core/base/result.ts'
-import type { SeenAlarm } from '../../../cluster/locks/watch.ts'
-import { bounded, resourceName, seenAlarmText } from '../../../cluster/locks/alarm-text.ts'
+import type { SeenCondition } from '../../../cluster/locks/watch.ts'
+import { bounded, resourceName, seenConditionText } from '../../../cluster/locks/condition-text.ts'
 import { comparison, entry, glob, parseFilter, type FilterError, type RowTest } from '../../job-filter.ts'
 import { SIGHT_NS } from './resource.ts'
 
@@ -21,8 +21,8 @@ export interface LockRow {
   readonly revocations: number
   readonly cancelMs: number | null
   readonly held: number
-  /** Kinds of its alarms. */
-  readonly alarms: readonly string[]
+  /** Kinds of its conditions. */
+  readonly conditions: readonly string[]
   /** Modes held or waited for; evaluated only if a term uses them. */
   readonly modes: () => ReadonlySet<LockMode>
 }
@@ -36,9 +36,9 @@ const NUMBER: Readonly<Record<string, (r: LockRow) => number | null>> = {
   held: (r) => r.held,
 }
 const STATE: Readonly<Record<string, RowTest<LockRow>>> = {
-  convoy: (r) => r.alarms.includes('convoy'),
-  'ping-pong': (r) => r.alarms.includes('ping-pong'),
-  eviction: (r) => r.alarms.includes('eviction'),
+  convoy: (r) => r.conditions.includes('convoy'),
+  'ping-pong': (r) => r.conditions.includes('ping-pong'),
+  eviction: (r) => r.conditions.includes('eviction'),
   waiting: (r) => r.waiting > 0,
   idle: (r) => r.held === 0 && r.waiting === 0,
 }
@@ -112,23 +112,23 @@ export const emptyRows = (): Rows => ({
 })
 
 /** A client at risk of eviction is worse than a storm: it loses its written data. */
-export const alarmLevel = (a: TraceAlarm): Level => (a.kind === 'eviction' ? 'bad' : 'watch')
+export const conditionLevel = (a: TracedCondition): Level => (a.kind === 'eviction' ? 'bad' : 'watch')
 
-const worstOf = (alarms: readonly SeenAlarm[]): SeenAlarm | undefined =>
-  alarms.find((s) => s.alarm.kind === 'eviction') ?? alarms[0]
+const worstOf = (conditions: readonly SeenCondition[]): SeenCondition | undefined =>
+  conditions.find((s) => s.condition.kind === 'eviction') ?? conditions[0]
 
 function levelOf(
   world: LockWorld,
   atNs: number,
   c: Counts,
-  alarms: readonly SeenAlarm[],
+  conditions: readonly SeenCondition[],
 ): { level: Level; why: string } {
-  const worst = worstOf(alarms)
+  const worst = worstOf(conditions)
   if (worst) {
-    const { text, note } = seenAlarmText(world, worst, atNs)
-    return { level: alarmLevel(worst.alarm), why: `${text}, ${note}` }
+    const { text, note } = seenConditionText(world, worst, atNs)
+    return { level: conditionLevel(worst.condition), why: `${text}, ${note}` }
   }
-  if (c.longest > 0) return { level: 'ok', why: `at most ${c.longest} waited at once, no storm` }
+  if (c.longest > 0) return { level: 'ok', why: `at most ${c.longest} waited at once, no convoy` }
   if (c.held === 0 && c.asked === 0) return { level: 'idle', why: 'no lock held or requested' }
   return { level: 'ok', why: 'no waiters' }
 }
@@ -172,18 +172,18 @@ function modesAt(world: LockWorld, resource: ResourceId, atNs: number): Readonly
 
 /**
  * @param lastSecond  counts of all resources over `RATE_NS`, or since the beginning.
- * @param storms      alarms of the look-back window.
+ * @param storms      conditions of the look-back window.
  */
 export function rowsAt(
   world: LockWorld,
   atNs: number,
   lastSecond: readonly ResourceCounts[],
-  storms: readonly SeenAlarm[],
+  storms: readonly SeenCondition[],
   query: RowsQuery,
 ): Rows {
   const counts = countsAt(world, atNs, lastSecond)
   const seconds = Math.min(RATE_NS, atNs) / NS_PER_S
-  const alarms = Map.groupBy(storms, (s) => s.alarm.resource)
+  const conditions = Map.groupBy(storms, (s) => s.condition.resource)
   const filter = parseLockFilter(query.filter)
   const toRow = (c: Counts): LockRow => ({
     name: resourceName(world, c.resource),
@@ -193,13 +193,13 @@ export function rowsAt(
     cancelMs: c.cancelMs,
     conflicts: c.conflicts / seconds,
     revocations: c.revocations / seconds,
-    alarms: (alarms.get(c.resource) ?? []).map((s) => s.alarm.kind),
+    conditions: (conditions.get(c.resource) ?? []).map((s) => s.condition.kind),
     modes: () => modesAt(world, c.resource, atNs),
   })
   const passing = query.filter.trim() !== '' && filter.ok ? counts.filter((c) => filter.value(toRow(c))) : counts
   const page = sorted(passing, query.sort, world).slice(query.offset, query.offset + query.limit)
   const rows = page.map(toRow)
-  const levels = page.map((c) => levelOf(world, atNs, c, alarms.get(c.resource) ?? []))
+  const levels = page.map((c) => levelOf(world, atNs, c, conditions.get(c.resource) ?? []))
   return {
     ...(filter.ok ? {} : { filterError: filter.error }),
     known: counts.length,
@@ -216,7 +216,7 @@ export function rowsAt(
       held: rows.map((r) => r.held),
       level: levels.map((l) => l.level),
       why: levels.map((l) => l.why),
-      alarm: page.map((c) => worstOf(alarms.get(c.resource) ?? [])?.alarm.kind ?? null),
+      alarm: page.map((c) => worstOf(conditions.get(c.resource) ?? [])?.condition.kind ?? null),
     },
   }
 }

@@ -1,50 +1,50 @@
 /** Locks frame of a lock manager that traces every step: everything at or before the instant of the shown sample. */
-import type { LocksFrame, LockAlarm } from '#core/api/locks.ts'
+import type { LocksFrame, LockCondition } from '#core/api/locks.ts'
 import type { Notice } from '#core/api/parts.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { TraceReader, LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { ClusterSource } from '../../../base/connection.ts'
-import { STORM_SAMPLES, type LockWatch, type SeenAlarm } from '../../../cluster/locks/watch.ts'
-import { bounded, formatLockTime, percent, seenAlarmText } from '../../../cluster/locks/alarm-text.ts'
+import { STORM_SAMPLES, type LockWatch, type SeenCondition } from '../../../cluster/locks/watch.ts'
+import { bounded, formatLockTime, percent, seenConditionText } from '../../../cluster/locks/condition-text.ts'
 import { emptyLocks, type LocksHead } from './empty.ts'
 import { resourceAt, type Clock, type ResourceQuery } from './resource.ts'
-import { emptyRows, RATE_NS, rowsAt, type RowsQuery, alarmLevel } from './rows.ts'
+import { emptyRows, RATE_NS, rowsAt, type RowsQuery, conditionLevel } from './rows.ts'
 
-/** Most alarms of one kind in the list. */
+/** Most conditions of one kind in the list. */
 const NAMED_MAX = 4
 
 /**
- * Alarms of the locks view; a kind without any has a calm row, so that the list does not jump.
+ * Conditions of the Locks view; a kind without any has an idle row, so that the list does not jump.
  *
  * @param storms  storms and eviction risks.
  * @param seen    these, and the oldest callback.
  */
-function alarmsOf(
+function conditionsOf(
   world: LockWorld,
   atNs: number,
-  storms: readonly SeenAlarm[],
-  seen: readonly SeenAlarm[],
-): LockAlarm[] {
-  const of = (kind: LockAlarm['kind']): LockAlarm[] => {
+  storms: readonly SeenCondition[],
+  seen: readonly SeenCondition[],
+): LockCondition[] {
+  const of = (kind: LockCondition['kind']): LockCondition[] => {
     const named = storms
-      .filter((s) => s.alarm.kind === kind)
+      .filter((s) => s.condition.kind === kind)
       .slice(0, NAMED_MAX)
       .map((s) => ({
         kind,
-        level: alarmLevel(s.alarm),
-        resource: String(s.alarm.resource),
-        ...seenAlarmText(world, s, atNs),
+        level: conditionLevel(s.condition),
+        resource: String(s.condition.resource),
+        ...seenConditionText(world, s, atNs),
       }))
-    return named.length > 0 ? named : [calm(kind, seen)]
+    return named.length > 0 ? named : [inactiveCondition(kind, seen)]
   }
   return [...of('convoy'), ...of('ping-pong'), ...of('eviction')]
 }
 
-function calm(kind: LockAlarm['kind'], seen: readonly SeenAlarm[]): LockAlarm {
+function inactiveCondition(kind: LockCondition['kind'], seen: readonly SeenCondition[]): LockCondition {
   const base = { kind, level: 'idle' as const, resource: '', note: '' }
   if (kind === 'convoy') return { ...base, text: 'Convoy: none' }
   if (kind === 'ping-pong') return { ...base, text: 'Ping-pong: none' }
-  const oldest = seen.map((s) => s.alarm).find((a) => a.kind === 'eviction')
+  const oldest = seen.map((s) => s.condition).find((a) => a.kind === 'eviction')
   if (oldest?.kind !== 'eviction') return { ...base, text: 'Eviction risk: none, no callback is open' }
   const share = percent(oldest.ageNs / oldest.timeoutNs)
   return {
@@ -69,7 +69,7 @@ function forgotten(source: SourceClock, { countedSince }: TraceReader): Notice {
     code: 'LOCKS_FORGOTTEN',
     what: 'The resources of this sample are no longer in memory',
     why: `lock traces are kept for the last ${Math.floor((source.nowNs() - countedSince) / NS_PER_S)} s`,
-    unaffected: 'Locks held, rates and alarms are those of the sample.',
+    unaffected: 'Locks held, rates and conditions are those of the sample.',
   }
 }
 
@@ -95,7 +95,7 @@ export function seqdlmFrame(
     grants: series.mean('grants', sample, SHOWN_SAMPLES),
     cancels: series.mean('cancels', sample, SHOWN_SAMPLES),
     series: series.window(sample, head.windowMs, SERIES_POINTS),
-    alarms: alarmsOf(world, atNs, storms, locks.alarms(sample, 1)),
+    alarms: conditionsOf(world, atNs, storms, locks.conditions(sample, 1)),
   }
   if (atNs < world.trace.countedSince) return { ...empty, ...measured, notices: [forgotten(source, world.trace)] }
   const lastSecond = world.trace.resources(atNs, rateNs)

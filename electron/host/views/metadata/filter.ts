@@ -71,7 +71,7 @@ export interface RulesFound {
 /** found: undefined if nothing is hidden. */
 export interface Found<F> {
   readonly found: F | undefined
-  readonly told: Pick<MetadataFrame, 'filtered' | 'filterError'>
+  readonly filterResult: Pick<MetadataFrame, 'filtered' | 'filterError'>
 }
 
 /** A stage without a channel yet is matched by its names alone. */
@@ -96,7 +96,7 @@ function stageRow(l: Local, s: Stage, c: Channel | undefined): ChannelRow {
 
 export function stagesFound(status: PadllStatus, filter: string | undefined): Found<StagesFound> {
   const { test, error } = readFilter(filter, CHANNEL_FIELDS)
-  if (!test) return { found: undefined, told: error }
+  if (!test) return { found: undefined, filterResult: error }
   const stages = new Set<Stage>()
   const channels = new Set<Channel>()
   const jobs = new Set<string>()
@@ -113,7 +113,7 @@ export function stagesFound(status: PadllStatus, filter: string | undefined): Fo
   }
   return {
     found: { stages, channels, jobs },
-    told: { filtered: { filter: filter ?? '', passing: stages.size, of } },
+    filterResult: { filtered: { filter: filter ?? '', passing: stages.size, of } },
   }
 }
 
@@ -152,7 +152,7 @@ const freeRow = (job: string, measured: number | null): ChannelRow => ({
 /** @param scope  shown scope, whose rules are counted. */
 export function rulesFound(state: MetadataState, scope: string, filter: string | undefined): Found<RulesFound> {
   const { test, error } = readFilter(filter, CHANNEL_FIELDS)
-  if (!test) return { found: undefined, told: error }
+  if (!test) return { found: undefined, filterResult: error }
   const all = state.servers.flatMap((s) => s.rules.map((r) => ({ r, isSilent: s.state === 'silent' })))
   const rules = new Set(all.filter(({ r, isSilent }) => test(ruleRow(r, isSilent))).map(({ r }) => r))
   const held = new Set(all.map(({ r }) => r.job))
@@ -161,6 +161,8 @@ export function rulesFound(state: MetadataState, scope: string, filter: string |
   const free = state.jobs.filter((j) => !held.has(j.job) && test(freeRow(j.job, j.measured)))
   return {
     found: { rules, jobs: new Set([...[...rules].map((r) => r.job), ...free.map((j) => j.job)]) },
-    told: { filtered: { filter: filter ?? '', passing: inScope([...rules]), of: inScope(all.map(({ r }) => r)) } },
+    filterResult: {
+      filtered: { filter: filter ?? '', passing: inScope([...rules]), of: inScope(all.map(({ r }) => r)) },
+    },
   }
 }

@@ -80,11 +80,11 @@ export function jobsOf(
   const gone = (spans ? series.jobsSince(scope, spans.from) : [])
     .filter((job) => !there.has(job) && of(job, 'measured').some((v) => v !== null && !Number.isNaN(v)))
     .reverse()
-  const left = named ? [] : gone.slice(0, Math.max(0, TOP - top.length))
-  registry.colour([...top.map((j) => j.job), ...left])
+  const shownGone = named ? [] : gone.slice(0, Math.max(0, TOP - top.length))
+  registry.jobColors.colors([...top.map((j) => j.job), ...shownGone])
   const add = (jobId: string, jobs: readonly JobNow[], series: readonly [Values, Values, Values]): void => {
     out.jobId.push(jobId)
-    out.colour.push(jobId === '' ? 0 : (registry.find(jobId)?.colour ?? 0))
+    out.colour.push(registry.jobColors.of(jobId))
     out.stages.push(jobs.reduce((n, j) => n + j.stages, 0))
     out.demandPolicy.push(sumOf(jobs.map((j) => j.demand)))
     out.limitPolicy.push(sumOf(jobs.map((j) => j.limit)))
@@ -102,8 +102,8 @@ export function jobsOf(
   const { asked, measured } = totals
   const none: Values = asked.map(() => null)
   for (const j of top) add(j.job, [j], [of(j.job, 'asked'), of(j.job, 'measured'), of(j.job, 'allocated')])
-  for (const job of left) add(job, [], [of(job, 'asked'), of(job, 'measured'), of(job, 'allocated')])
-  if (rest.length + gone.length > left.length) {
+  for (const job of shownGone) add(job, [], [of(job, 'asked'), of(job, 'measured'), of(job, 'allocated')])
+  if (rest.length + gone.length > shownGone.length) {
     add('', rest, [beyond(asked, out.askedSeries), beyond(measured, out.measuredSeries), none])
   }
   return out

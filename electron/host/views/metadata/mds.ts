@@ -83,7 +83,7 @@ function treeOf(
     tree.depth.push(kind === 'global' ? 0 : kind === 'local' ? 1 : 2)
     tree.name.push(name)
     tree.jobId.push(jobId)
-    tree.colour.push(monitor.jobs.find(jobId)?.colour ?? 0)
+    tree.colour.push(monitor.jobs.jobColors.of(jobId))
     tree.measured.push(measured)
     tree.limit.push(bound)
     tree.level.push(level)
@@ -155,11 +155,12 @@ function jobsOf(
     .sort((a, b) => (b.measured ?? 0) - (a.measured ?? 0) || (a.job < b.job ? -1 : 1))
   const top = (named ? all.filter((j) => named.has(j.job)) : all).slice(0, TOP)
   const rest = all.filter((j) => !top.includes(j))
-  monitor.jobs.colour(top.map((j) => j.job))
+  const { jobColors } = monitor.jobs
+  jobColors.colors(top.map((j) => j.job))
   const none: Values = past.t.map(() => null)
   const add = (jobId: string, jobs: typeof all, measured: Values, allocated: Values): void => {
     out.jobId.push(jobId)
-    out.colour.push(monitor.jobs.find(jobId)?.colour ?? 0)
+    out.colour.push(jobColors.of(jobId))
     out.stages.push(jobs.reduce((n, j) => n + j.rules, 0))
     out.demandPolicy.push(sumOf(jobs.map((j) => j.demand)))
     out.limitPolicy.push(sumOf(jobs.map((j) => j.limit)))
@@ -230,11 +231,11 @@ const compiledOf = (state: MetadataState): MetadataFrame['compiled'] =>
     })),
   )
 
-function leaseWords(state: MetadataState): string {
+function leaseText(state: MetadataState): string {
   const ends = state.servers.flatMap((s) => s.leaseUntilMs ?? [])
   if (ends.length === 0) return 'no rules of the console are in force'
-  const leftS = Math.max(0, Math.round((Math.min(...ends) - state.atMs) / 1000))
-  return `a timer on each server removes the rules in ${leftS} s unless the console renews it`
+  const remainingS = Math.max(0, Math.round((Math.min(...ends) - state.atMs) / 1000))
+  return `a timer on each server removes the rules in ${remainingS} s unless the console renews it`
 }
 
 export function mdsFrame(
@@ -250,12 +251,12 @@ export function mdsFrame(
   const scope = chosenScope(scopes, query.scope)
   const limit = settings.limits.find((l) => l.scope === scope)?.rate ?? null
   const past = pastOf(monitor, sample, scope, windowMs)
-  const { found, told } = rulesFound(state, scope, query.filter)
+  const { found, filterResult } = rulesFound(state, scope, query.filter)
   const jobs = jobsOf(monitor, state, scope, past, found?.jobs)
   const inScope = state.jobs.filter((j) => j.scope === scope).map((j) => j.job)
   return {
     ...emptyMetadata(head, scope),
-    ...told,
+    ...filterResult,
     scopes,
     controller: {
       name: 'Sluice',
@@ -267,10 +268,11 @@ export function mdsFrame(
       intervalMs: settings.intervalMs,
       collectRounds: 1,
       cycleMs: state.cycleMs,
-      lease: leaseWords(state),
+      lease: leaseText(state),
       seenMs: state.atMs,
     },
     limit,
+    // After the jobs, which get their colors.
     tree: treeOf(monitor, state, scope, limit, found),
     jobs,
     t: past.t,

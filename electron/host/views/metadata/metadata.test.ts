@@ -128,7 +128,7 @@ describe('the metadata view of stages', () => {
     }
   })
 
-  it('says that the controller is gone, keeps what is known, and what the rest goes on doing', async () => {
+  it('says that the controller is gone, keeps what is known, and what the others still do', async () => {
     const c = await start(storm())
     await c.run(10)
     c.padll.killGlobal()

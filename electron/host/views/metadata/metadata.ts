@@ -4,7 +4,7 @@ import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { emptyMetadata } from './empty.ts'
 import { mdsFrame } from './mds.ts'
 import { stagesFrame } from './stages.ts'
-import { stand } from '../../position.ts'
+import { resolvePosition } from '../../position.ts'
 
 export interface MetadataQuery {
   readonly at: number | null
@@ -23,7 +23,7 @@ export const planesOf = (monitor: ClusterMonitor): PadllPlane[] => [
 ]
 
 export function metadataFrame(monitor: ClusterMonitor, query: MetadataQuery, seq: number): MetadataFrame {
-  const { sample, atMs } = stand(monitor, query.at)
+  const { sample, atMs } = resolvePosition(monitor, query.at)
   const planes = planesOf(monitor)
   const plane = planes.find((p) => p === query.plane) ?? planes[0] ?? null
   const head = { seq, sample, atMs, windowMs: query.windowMs, planes, plane }

@@ -57,5 +57,5 @@ export const scopesOf = (...lists: readonly (readonly string[])[]): string[] =>
   [...new Set(lists.flat())].slice(0, SCOPES_MAX)
 
 /** Requested scope if the source has it, else the first. */
-export const chosenScope = (scopes: readonly string[], asked: string): string =>
-  scopes.includes(asked) ? asked : (scopes[0] ?? asked)
+export const chosenScope = (scopes: readonly string[], requested: string): string =>
+  scopes.includes(requested) ? requested : (scopes[0] ?? requested)

@@ -16,8 +16,8 @@ const MARKS_MAX = 200
 const STALE_MS = 3_000
 
 /** Behavior of stages without a controller, as text. */
-function leaseWords({ lease, locals }: PadllStatus): string {
-  const then = lease.onExpiry === 'hold' ? 'hold the last rates' : `take ${lease.onExpiry.rate} op/s a channel`
+function leaseText({ lease, locals }: PadllStatus): string {
+  const then = lease.onExpiry === 'hold' ? 'hold the last rates' : `use ${lease.onExpiry.rate} op/s per channel`
   return locals.length === 0 ? `stages ${then}` : `after ${lease.seconds} s without a controller stages ${then}`
 }
 
@@ -44,15 +44,15 @@ export function stagesFrame(
   query: { readonly scope: string; readonly selected: string; readonly filter?: string | undefined },
 ): MetadataFrame {
   const { atMs, windowMs } = head
-  const kept = atMs === null ? undefined : padll.documents.at(atMs)
+  const document = atMs === null ? undefined : padll.documents.at(atMs)
   const failure = padll.failure && toNotice(padll.failure)
-  if (atMs === null || !kept) {
+  if (atMs === null || !document) {
     const empty = emptyMetadata(head, query.scope, failure ? [failure] : [])
     return { ...empty, controller: { ...empty.controller, host: padll.node.host } }
   }
-  const { status } = kept
-  const isNewest = kept === padll.documents.newest
-  const isSilent = (isNewest && failure !== undefined) || atMs - kept.atMs > STALE_MS
+  const { status } = document
+  const isNewest = document === padll.documents.newest
+  const isSilent = (isNewest && failure !== undefined) || atMs - document.atMs > STALE_MS
   const scopes = scopesOf(
     status.limits.map((l) => l.scope),
     status.policies.steps.map((s) => s.scope),
@@ -61,13 +61,13 @@ export function stagesFrame(
   const scope = chosenScope(scopes, query.scope)
   const limit = status.limits.find((l) => l.scope === scope)?.rate ?? null
   const { measured, ...totals } = totalsOf(padll.series, scope, atMs, windowMs)
-  const { found, told } = stagesFound(status, query.filter)
+  const { found, filterResult } = stagesFound(status, query.filter)
   const spans = spansOf(padll.series.jobs, atMs, windowMs)
   const sums = { asked: totals.asked, measured }
   const jobs = jobsOf(status, scope, spans, sums, monitor.jobs, padll.series, found?.jobs)
   return {
     ...emptyMetadata(head, scope),
-    ...told,
+    ...filterResult,
     scopes,
     controller: {
       name: status.controller,
@@ -79,15 +79,15 @@ export function stagesFrame(
       intervalMs: status.intervalMs,
       collectRounds: status.collectRounds,
       cycleMs: status.cycle === 0 ? null : status.cycleMs,
-      lease: leaseWords(status),
-      seenMs: isSilent ? null : kept.atMs,
+      lease: leaseText(status),
+      seenMs: isSilent ? null : document.atMs,
     },
     limit,
-    // After the jobs, which assign the colors.
+    // After the jobs, which get their colors.
     tree: stageTree(
       status,
       { scope, limit, failure: isSilent ? 'it does not answer' : undefined, found },
-      monitor.jobs,
+      monitor.jobs.jobColors,
     ),
     jobs,
     ...totals,
@@ -96,7 +96,7 @@ export function stagesFrame(
       .slice(-MARKS_MAX)
       .map((e) => ({ atMs: e.atMs, kind: e.kind, text: e.text, level: levelOf(e.kind) })),
     channels: stageChannels(status, padll.series, { selected: query.selected, found }, atMs),
-    policies: policiesOf(status, atMs, kept.atMs - status.atMs),
+    policies: policiesOf(status, atMs, document.atMs - status.atMs),
     notices: [
       ...(isNewest && failure ? [failure] : []),
       ...status.failures.map((f) => ({

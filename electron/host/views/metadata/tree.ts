@@ -1,7 +1,7 @@
 /** Control hierarchy of PADLL's stages as rows: the global controller, its local controllers, their stages. */
 import type { MetadataFrame } from '#core/api/padll.ts'
 import { isSuperseded, type PadllStatus } from '#core/padll/status.ts'
-import type { JobRegistry } from '../../../cluster/state/job-registry.ts'
+import type { JobColors } from '#core/series/job-colors.ts'
 import { emptyTree } from './empty.ts'
 import type { StagesFound } from './filter.ts'
 import { about } from './scope.ts'
@@ -81,7 +81,7 @@ export function stageTree(
     failure,
     found,
   }: { scope: string; limit: number | null; failure: string | undefined; found?: StagesFound | undefined },
-  jobs: JobRegistry,
+  jobColors: JobColors,
 ): Tree {
   const tree = emptyTree()
   const add = (r: Row): void => {
@@ -90,7 +90,7 @@ export function stageTree(
     tree.depth.push(r.depth)
     tree.name.push(r.name)
     tree.jobId.push(r.jobId ?? '')
-    tree.colour.push(jobs.find(r.jobId ?? '')?.colour ?? 0)
+    tree.colour.push(jobColors.of(r.jobId ?? ''))
     tree.measured.push(r.measured)
     tree.limit.push(r.limit)
     tree.level.push(r.health.level)

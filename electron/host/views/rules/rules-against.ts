@@ -38,9 +38,9 @@ export function rulesAgainst(
       return { against: { there: true, rateMin: Math.min(...rates), rateMax: Math.max(...rates) } }
     },
     gone: (now) => {
-      const left = new Map(then)
-      for (const rule of now) left.delete(ruleKey(rule))
-      return [...left.values()].slice(0, GONE).map((r) => {
+      const remaining = new Map(then)
+      for (const rule of now) remaining.delete(ruleKey(rule))
+      return [...remaining.values()].slice(0, GONE).map((r) => {
         const { name, conditions } = r
         return { name, conditions, rate: Math.max(...ratesOf(r)) }
       })

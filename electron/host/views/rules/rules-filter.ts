@@ -26,7 +26,7 @@ export interface RuleFilterRow {
   readonly hasLint: boolean
 }
 
-const ownerWords: Readonly<Record<Row['owner'], readonly string[]>> = {
+const OWNER_TERMS: Readonly<Record<Row['owner'], readonly string[]>> = {
   sluice: ['sluice', 'controller'],
   operator: ['operator', 'hand'],
   lustre: ['lustre', 'server'],
@@ -47,7 +47,7 @@ export const RULE_FIELDS: FilterFields<RuleFilterRow> = {
     op: itemsOf('opcode'),
     uid: itemsOf('uid'),
     gid: itemsOf('gid'),
-    owner: (of) => ownerWords[knownOwner(of.rule.name) ?? of.row().owner],
+    owner: (of) => OWNER_TERMS[knownOwner(of.rule.name) ?? of.row().owner],
     reason: ({ row }) => [row().reason],
     server: ({ rule }) => rule.lines.map((l) => l.host),
   },

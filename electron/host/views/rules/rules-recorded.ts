@@ -6,7 +6,7 @@ import { splitConditions } from '#core/tbf/conditions.ts'
 import { placeOf, SERVICES } from '../../../base/service.ts'
 import type { RecordedCluster } from '../../../recorded/recorded-cluster.ts'
 import { againstOf, type FindAgainst } from '../against.ts'
-import { stand } from '../../position.ts'
+import { resolvePosition } from '../../position.ts'
 import { linesOf } from '../rule-lookup.ts'
 import { bound, mergeRules, missingOn, onlyJob, soughtIn, type MergedRule } from './rule-rows.ts'
 import { rulesAgainst } from './rules-against.ts'
@@ -61,7 +61,7 @@ export function recordedRulesFrame(
   seq: number,
   find?: FindAgainst,
 ): RulesFrame {
-  const { sample, atMs } = stand(viewed, query.at)
+  const { sample, atMs } = resolvePosition(viewed, query.at)
   const { service } = query
   const { a, head } = againstOf(query.againstMs, find)
   const nodes = hostsOf(viewed, service, sample)

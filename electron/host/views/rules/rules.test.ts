@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { parseScenario } from '#core/emulator/scenario.ts'
-import { asOtherUser, commit, ends, review, ruleService, stage, standing } from '../../../../tests/node/rule-service.ts'
+import {
+  asOtherUser,
+  commit,
+  ends,
+  review,
+  ruleService,
+  stage,
+  activeRules,
+} from '../../../../tests/node/rule-service.ts'
 import { checkDraft } from '../../rules/check.ts'
 import type { RuleService } from '../../rules/rule-service.ts'
 import { rulesFrame } from './rules.ts'
@@ -36,7 +44,7 @@ describe('rules of servers of several releases', () => {
     stage(d, 'start cap jobid={1.hog.u1} rate=5')
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
     await c.run(5)
-    expect(standing(c, 'oss01')).toEqual(['cap {1.hog.u1} 5', 'default {*} 10000'])
+    expect(activeRules(c, 'oss01')).toEqual(['cap {1.hog.u1} 5', 'default {*} 10000'])
     expect(rows(d).map((r) => [r.name, r.conditions, r.servers, r.missing, r.jobId, r.ceiling])).toEqual([
       ['cap', 'jobid={1.hog.u1}', 2, [], '1.hog.u1', 20],
       ['default', '*', 2, [], undefined, 40_000],
@@ -63,14 +71,14 @@ describe('rules of servers of several releases', () => {
     const { c, service: d } = await ruleService({}, mixed())
     for (const host of ['oss01', 'oss02']) asOtherUser(c, host, 'start old jobid={9.*} rate=7')
     await c.run(4)
-    const was = [standing(c), standing(c, 'oss02')]
+    const was = [activeRules(c), activeRules(c, 'oss02')]
     stage(d, 'stop old')
     stage(d, 'start new jobid={9.* 8.*} rate=6')
     await commit(d)
     await c.run(5)
     d.undo(d.changesOf('ost_io')[0]?.id ?? '')
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
-    expect([standing(c), standing(c, 'oss02')]).toEqual(was)
+    expect([activeRules(c), activeRules(c, 'oss02')]).toEqual(was)
   })
 })
 

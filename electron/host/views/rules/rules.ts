@@ -6,6 +6,8 @@ import { driftOf } from '#core/control/drift.ts'
 import { lintRules } from '#core/control/lint.ts'
 import { errnoNumber } from '#core/lustre/errno.ts'
 import { getParamCommand, setParamCommand } from '#core/lustre/lctl.ts'
+import { classesOfEach } from '#core/control/trial.ts'
+import { DEFAULT_RULE } from '#core/control/server-rules.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { writtenLines } from '../../../cluster/state/rule-matcher.ts'
 import { placeOf, SERVICES } from '../../../base/service.ts'
@@ -15,10 +17,11 @@ import type { RuleService } from '../../rules/rule-service.ts'
 import { ThrottledCache } from '../../rules/throttled-cache.ts'
 import { liveJobs, rulesIn, unreadIn } from '../../rules/servers.ts'
 import { againstOf, type FindAgainst } from '../against.ts'
-import { isPresent, stand } from '../../position.ts'
+import { isPresent, resolvePosition } from '../../position.ts'
 import { rulesAgainst } from './rules-against.ts'
 import { filteredRules, inStagedPlaces } from './rules-filter.ts'
-import { stagedRows } from './staged-rows.ts'
+import type { RulePlan } from '../../rules/rule-plan.ts'
+import { triedGroups } from '../../rules/trial-inputs.ts'
 import { mergeRules, ruleRow, soughtIn, type MergedRule, type StagedMark } from './rule-rows.ts'
 
 /** Most lines of a plan, and of a server's answer, in one frame; the rest is counted. */
@@ -96,21 +99,71 @@ function remarks(ruleService: RuleService, service: ServiceName): Pick<RulesFram
 
 /** Remarks are updated at their own interval. */
 const REMARKS_MS = 500
-const kept = new WeakMap<RuleService, Record<ServiceName, ThrottledCache<ReturnType<typeof remarks>>>>()
+const cache = new WeakMap<RuleService, Record<ServiceName, ThrottledCache<ReturnType<typeof remarks>>>>()
 
 function remarksNow(ruleService: RuleService, service: ServiceName): ReturnType<typeof remarks> {
-  const of = kept.get(ruleService) ?? {
+  const of = cache.get(ruleService) ?? {
     ost_io: new ThrottledCache(REMARKS_MS),
     mdt: new ThrottledCache(REMARKS_MS),
     mdt_readpage: new ThrottledCache(REMARKS_MS),
   }
-  kept.set(ruleService, of)
+  cache.set(ruleService, of)
   return of[service].get('', () => remarks(ruleService, service))
+}
+
+interface StagedRows {
+  readonly rows: readonly MergedRule[]
+  readonly marks: ReadonlyMap<MergedRule, StagedMark>
+}
+
+/** Classes that the new rules of a plan would have, by name; counted once per plan. */
+const boundClasses = new WeakMap<RulePlan, ReadonlyMap<string, number>>()
+
+function wouldBind(ruleService: RuleService, service: ServiceName, plan: RulePlan, rule: string): number {
+  let classes = boundClasses.get(plan)
+  if (!classes) {
+    const rules = new Set(plan.staged.map((s) => s.edit.name).filter((name) => name !== DEFAULT_RULE))
+    classes = classesOfEach(liveJobs(ruleService.monitor, service), rules, triedGroups(service, plan))
+    boundClasses.set(plan, classes)
+  }
+  return classes.get(rule) ?? 0
+}
+
+/** Rows of one queue with their staged changes: marks on existing rules, and rows for new ones. */
+function stagedRows(
+  ruleService: RuleService,
+  service: ServiceName,
+  queue: 'reg' | 'hp',
+  merged: readonly MergedRule[],
+): StagedRows {
+  if (ruleService.staged.of(service).length === 0) return { rows: merged, marks: new Map() }
+  const plan = ruleService.plan(service)
+  const preview = plan.changes.find((c) => c.plan.commands.length > 0)?.plan.preview[queue] ?? []
+  const marks = new Map<MergedRule, StagedMark>()
+  const rows = [...merged]
+  for (const [at, line] of preview.entries()) {
+    const row = merged.find((m) => m.name === line.name)
+    if (line.kind === 'mod' && row) marks.set(row, { kind: 'mod', rate: line.rate, would: null })
+    else if (line.kind === 'del' && row && !marks.has(row)) marks.set(row, { kind: 'del', rate: null, would: null })
+    else if (line.kind === 'add') {
+      // A rule replaced under its name keeps its position.
+      if (row) {
+        marks.set(row, { kind: 'mod', rate: line.rate, would: null })
+        continue
+      }
+      const next = preview.slice(at + 1).find((l) => rows.some((r) => r.name === l.name))?.name
+      const added: MergedRule = { name: line.name, conditions: line.conditions, lines: [] }
+      const place = next === undefined ? rows.length : rows.findIndex((r) => r.name === next)
+      rows.splice(place, 0, added)
+      marks.set(added, { kind: 'add', rate: line.rate, would: wouldBind(ruleService, service, plan, line.name) })
+    }
+  }
+  return { rows, marks }
 }
 
 export function rulesFrame(ruleService: RuleService, query: RulesQuery, seq: number, find?: FindAgainst): RulesFrame {
   const { monitor } = ruleService
-  const { sample, atMs } = stand(monitor, query.at)
+  const { sample, atMs } = resolvePosition(monitor, query.at)
   const { a, head } = againstOf(query.againstMs, find)
   const nodes = monitor.serversOf(query.service)
   const node = nodes.includes(query.node) ? query.node : ''

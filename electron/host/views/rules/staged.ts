@@ -4,12 +4,14 @@ import type { DiffLine } from '#core/control/plan.ts'
 import { lintRules } from '#core/control/lint.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { runTrial } from '#core/control/trial.ts'
+import { policyText } from '#core/control/policy-plan.ts'
+import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import { CANARY_S } from '../../../enforce/change.ts'
 import { commandsOf, inverseOf, type ServerChange } from '../../../enforce/server-change.ts'
 import { SERVICES, type Service } from '../../../base/service.ts'
 import { literals } from '../../../base/connection.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
-import { isWork, type RulePlan } from '../../rules/rule-plan.ts'
+import { isWork, type PlannedChange, type RulePlan } from '../../rules/rule-plan.ts'
 import type { RuleService } from '../../rules/rule-service.ts'
 import type { PastChange } from '../../rules/past-change.ts'
 import { isUndo, missingFor } from '../../rules/refusal.ts'
@@ -18,9 +20,76 @@ import { ThrottledCache } from '../../rules/throttled-cache.ts'
 import { isFor, type StagedChange } from '../../rules/staged-changes.ts'
 import { liveJobs } from '../../rules/servers.ts'
 import { triedGroups } from '../../rules/trial-inputs.ts'
-import { stand } from '../../position.ts'
-import { policyPart } from './staged-policy.ts'
+import { resolvePosition } from '../../position.ts'
+import { policyLines } from '../../../enforce/policy-commit.ts'
+import { foreignLoss, titleOf, type PlannedPolicy } from '../../rules/policy-plans.ts'
 import { toNotice } from '../status.ts'
+
+/** Most removed rules listed in the review. */
+const LOST_LINES = 120
+
+function policyNodes(service: ServiceName, { servers }: PlannedPolicy): Review['nodes'] {
+  const groups = new Map<string, Review['nodes'][number]>()
+  for (const { plan } of servers) {
+    if (plan.steps.length === 0) continue
+    const [commands, inverse] = [plan.steps, plan.inverse].map((s) => policyLines(s, SERVICES[service]))
+    const key = JSON.stringify([commands, inverse])
+    const group = groups.get(key)
+    if (group) group.alike.push(plan.server)
+    else groups.set(key, { host: plan.server, commands: commands ?? [], inverse: inverse ?? [], alike: [] })
+  }
+  return [...groups.values()]
+}
+
+type PolicyPart = Pick<StagedFrame, 'policy' | 'inverse' | 'lints' | 'review'>
+
+/** Staged policy change: its steps, the rules it removes, and its review. */
+function policyPart(ruleService: RuleService, service: ServiceName, plan: PlannedPolicy): PolicyPart {
+  const { staged, servers } = plan
+  const work = servers.filter((s) => s.plan.steps.length > 0)
+  const [first] = work
+  const now = first && primaryPolicy(first.policies, 'reg')
+  const lost = first?.plan.lost ?? []
+  const refused = ruleService.policies.refusal(service, plan)
+  const foreign = foreignLoss(plan, ruleService.rules)
+  const notes = [...new Set(servers.flatMap((s) => s.plan.notes))]
+  return {
+    policy: {
+      id: staged.id,
+      to: titleOf(staged),
+      reason: staged.reason,
+      from: now ? policyText(now) : '',
+      lost: lost.slice(0, LOST_LINES),
+      drainS: Math.max(0, ...servers.map((s) => s.plan.drain.mostS)),
+    },
+    inverse: first ? policyLines(first.plan.inverse, SERVICES[service]) : [],
+    lints: [
+      ...(foreign === undefined
+        ? []
+        : [{ code: 'FOREIGN_RULES', level: 'bad', rule: '', text: foreign } satisfies Lint]),
+      ...notes.map((text): Lint => ({ code: 'POLICY', level: 'watch', rule: '', text })),
+    ],
+    review: {
+      planId: plan.planId,
+      nodes: policyNodes(service, plan),
+      list: lost.slice(0, LOST_LINES).map((text) => {
+        const [name = '', ...rest] = text.split(' ')
+        return { kind: 'del', rank: null, name, text: rest.join(' ') }
+      }),
+      more: Math.max(0, lost.length - LOST_LINES),
+      trial: null,
+      servers: work.length,
+      serversTotal: ruleService.monitor.serversOf(service).length,
+      refillTokens: 0,
+      typed: ruleService.typedTarget(service),
+      expiresS: null,
+      timers: 'server',
+      canaryS: ruleService.options.canaryS ?? CANARY_S,
+      pending: [],
+      refused: refused ? toNotice(refused) : null,
+    },
+  }
+}
 
 export interface StagedQuery {
   readonly service: ServiceName
@@ -37,8 +106,14 @@ const kindOf = { start: 'add', change: 'mod', stop: 'del' } as const
 function commandsFor(service: Service, change: ServerChange | undefined, rule: string): string[] {
   if (!change) return []
   const { plan, timers, found, keeps } = change
-  const own = { ...plan, commands: plan.commands.filter((c) => c.rule === rule) }
-  return commandsOf(service, { plan: own, found, keeps, timers: timers.filter((t) => t.rule === rule), endTimers: [] })
+  const rulePlan = { ...plan, commands: plan.commands.filter((c) => c.rule === rule) }
+  return commandsOf(service, {
+    plan: rulePlan,
+    found,
+    keeps,
+    timers: timers.filter((t) => t.rule === rule),
+    endTimers: [],
+  })
 }
 
 const diffFor = (change: ServerChange | undefined, rule: string): DiffLine[] =>
@@ -46,8 +121,10 @@ const diffFor = (change: ServerChange | undefined, rule: string): DiffLine[] =>
 
 function itemOf(service: Service, { changes }: RulePlan, s: StagedChange): StagedFrame['items'][number] {
   const { edit } = s
-  const isAbout = (c: ServerChange): boolean =>
-    c.plan.commands.some((x) => x.rule === edit.name) || c.timers.some((t) => t.rule === edit.name)
+  const isAbout = (c: PlannedChange): boolean =>
+    c.plan.commands.some((x) => x.rule === edit.name) ||
+    c.timers.some((t) => t.rule === edit.name) ||
+    c.terms.some((t) => t.start === s)
   const on = changes.filter((c) => isFor(s, c.plan.server) && isAbout(c))
   const first = on[0] ?? changes[0]
   return {
@@ -57,6 +134,7 @@ function itemOf(service: Service, { changes }: RulePlan, s: StagedChange): Stage
     rule: edit.name,
     form: s.form,
     expiresS: s.terms.expiresS,
+    ...(s.terms.renews === true ? { renews: true } : {}),
     reason: s.terms.reason,
     stagedMs: s.stagedMs,
     servers: on.length,
@@ -122,7 +200,9 @@ function lintsOf(ruleService: RuleService, query: StagedQuery, { changes, staged
   const after = changes.map((c) => ({ ...c.found, rules: c.plan.expected }))
   const jobs = liveJobs(ruleService.monitor, query.service)
   const found = lintRules({ servers: after, service: query.service, jobs, isPrivate: isControllerRule })
-  const notes = new Map(changes.flatMap((c) => c.plan.notes).map((n) => [n.text, n]))
+  // A change of timers alone writes no rule, and is not nothing.
+  const noted = changes.flatMap((c) => c.plan.notes.filter((n) => n.code !== 'NO_CHANGE' || !isWork(c)))
+  const notes = new Map(noted.map((n) => [n.text, n]))
   const refused = new Map(changes.flatMap((c) => c.plan.refused).map((r) => [r.text, r]))
   const gates = new Map(changes.flatMap((c) => c.gates).map((g) => [g.text, g]))
   return [
@@ -138,6 +218,7 @@ function lintsOf(ruleService: RuleService, query: StagedQuery, { changes, staged
 const pastOf = (
   { pending }: RuleService,
   { id, atMs, title, reason, nodes, inverse, expiresMs, undone }: PastChange,
+  revertible: ReadonlySet<string>,
 ): StagedFrame['changes'][number] => ({
   id,
   atMs,
@@ -145,6 +226,7 @@ const pastOf = (
   reason,
   expiresMs,
   undone,
+  revertible: revertible.has(id),
   nodes: [...nodes],
   inverse: [...inverse],
   pending: pending.of(id).map(({ host, why }) => ({ host, why })),
@@ -155,29 +237,38 @@ interface Judged {
   readonly lints: Lint[]
   readonly review: Review
 }
-const kept = new WeakMap<RuleService, Record<ServiceName, ThrottledCache<Judged>>>()
+const cache = new WeakMap<RuleService, Record<ServiceName, ThrottledCache<Judged>>>()
+/** Latest review of each service: while it is committed, it is not evaluated against servers that have part of it. */
+const latest = new WeakMap<RuleService, Map<ServiceName, Judged>>()
 
 function judged(ruleService: RuleService, query: StagedQuery, plan: RulePlan): Judged {
-  const of = kept.get(ruleService) ?? {
+  const of = cache.get(ruleService) ?? {
     ost_io: new ThrottledCache<Judged>(400),
     mdt: new ThrottledCache<Judged>(400),
     mdt_readpage: new ThrottledCache<Judged>(400),
   }
-  kept.set(ruleService, of)
-  const guard = ruleService.guard()?.code ?? ''
-  const key = `${plan.planId} ${guard} ${ruleService.isCommitting ? 1 : 0} ${ruleService.monitor.missing.size}`
-  return of[query.service].get(key, () => ({
+  cache.set(ruleService, of)
+  const last = latest.get(ruleService) ?? new Map<ServiceName, Judged>()
+  latest.set(ruleService, last)
+  const before = last.get(query.service)
+  if (before?.review.planId === plan.planId && ruleService.state(query.service).phase === 'committing') return before
+  const refusal = ruleService.writeRefusal()?.code ?? ''
+  const key = `${plan.planId} ${refusal} ${ruleService.isCommitting ? 1 : 0} ${ruleService.monitor.missing.size}`
+  const now = of[query.service].get(key, () => ({
     lints: lintsOf(ruleService, query, plan),
     review: reviewOf(ruleService, query, plan),
   }))
+  last.set(query.service, now)
+  return now
 }
 
 export function stagedFrame(ruleService: RuleService, query: StagedQuery, seq: number): StagedFrame {
-  const { sample, atMs } = stand(ruleService.monitor, null)
+  const { sample, atMs } = resolvePosition(ruleService.monitor, null)
   const service = SERVICES[query.service]
   const plan = ruleService.plan(query.service)
   const policy = ruleService.policies.plan(query.service)
   const isAny = plan.staged.length > 0
+  const revertible = ruleService.revertible(query.service)
   const first = plan.changes.find(isWork)
   return {
     seq,
@@ -191,7 +282,7 @@ export function stagedFrame(ruleService: RuleService, query: StagedQuery, seq: n
     lints: isAny ? judged(ruleService, query, plan).lints : [],
     review: isAny ? judged(ruleService, query, plan).review : null,
     ...(policy && policyPart(ruleService, query.service, policy)),
-    changes: ruleService.changesOf(query.service).map((c) => pastOf(ruleService, c)),
+    changes: ruleService.changesOf(query.service).map((c) => pastOf(ruleService, c, revertible)),
     commit: ruleService.progressOf(query.service),
     since: query.reviewed === undefined ? [] : ruleService.since(query.service, query.reviewed),
   }

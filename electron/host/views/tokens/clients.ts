@@ -2,6 +2,7 @@
 import type { TokensFrame } from '#core/api/tokens.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ClientColumn } from '#core/haechi/sim/token-samples.ts'
+import type { JobColors } from '#core/series/job-colors.ts'
 import { hasCrashed, missedIn, rowsOf, type Place } from './position.ts'
 
 type Clients = TokensFrame['clients']
@@ -57,7 +58,7 @@ function oneOf({ run, row, record }: Place, index: number): One {
   }
 }
 
-export function clientsOf(place: Place, colourOf: (jobId: string) => number): Clients {
+export function clientsOf(place: Place, jobColors: JobColors): Clients {
   const { run, before, record } = place
   const seconds = (place.endNs - place.startNs) / NS_PER_S
   const missed = streaks(place)
@@ -106,7 +107,7 @@ export function clientsOf(place: Place, colourOf: (jobId: string) => number): Cl
     out.key.push(scenario.name)
     out.name.push(scenario.name)
     out.jobId.push(scenario.job)
-    out.colour.push(colourOf(scenario.job))
+    out.colour.push(jobColors.of(scenario.job))
     out.state.push(state)
     out.reservation.push(c.reservation)
     out.limit.push(engine?.limit ?? view.limit)

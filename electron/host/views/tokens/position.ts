@@ -5,7 +5,7 @@ import type { TokenSamples } from '#core/haechi/sim/token-samples.ts'
 
 export interface Place {
   readonly run: DataNodeRun
-  /** On the run's clock, ns. */
+  /** Time on the run's clock, ns. */
   readonly atNs: number
   readonly startNs: number
   readonly endNs: number
@@ -57,8 +57,8 @@ export function missedIn(run: DataNodeRun, period: PeriodRecord): number[] {
     .filter(({ client, reservation, yielded }) => {
       if (hasCrashed(run, client, period.endNs)) return false
       const slack = window + Math.ceil((reservation * checkNs) / periodNs)
-      const asked = row === undefined ? 0 : samples.clientValue(row, client, 'queued')
-      return (period.completed[client] ?? 0) + Math.max(0, yielded - asked) + slack < reservation
+      const queued = row === undefined ? 0 : samples.clientValue(row, client, 'queued')
+      return (period.completed[client] ?? 0) + Math.max(0, yielded - queued) + slack < reservation
     })
     .map((c) => c.client)
 }

@@ -119,7 +119,7 @@ describe('tokens of the demo’s data node', () => {
     expect(after.clients.reservation[after.clients.name.indexOf('c09')]).toBe(4200)
   })
 
-  it('start anew as another variant, where nothing is reserved', async () => {
+  it('start again as another variant, where nothing is reserved', async () => {
     const service = new TokenService(host.monitor)
     expect(service.change({ node: 'dn0', variant: 'bare' })).toMatchObject({ ok: true })
     await runTo(host, 15.2)

@@ -7,7 +7,7 @@ import { finishingTime } from '#core/haechi/fluid.ts'
 import { profiledTokens } from '#core/haechi/settings.ts'
 import type { MonitorEvent } from '#core/haechi/monitor-events.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
-import { stand } from '../../position.ts'
+import { resolvePosition } from '../../position.ts'
 import { noDataNode } from './empty.ts'
 import { clientsOf, footOf } from './clients.ts'
 import { withClientFilter } from './filter.ts'
@@ -25,10 +25,10 @@ const ALERTS = {
   'silent-client': 'no longer reports',
 } as const
 
-function wordsOf(e: MonitorEvent): Omit<Event, 'atMs' | 'client'> {
+function messageOf(e: MonitorEvent): Omit<Event, 'atMs' | 'client'> {
   switch (e.kind) {
     case 'period':
-      return { kind: 'period', level: 'idle', text: `epoch ${e.epoch} begins, ${e.pool} tokens in the pool` }
+      return { kind: 'period', level: 'idle', text: `period ${e.epoch} begins, ${e.pool} tokens in the pool` }
     case 'start-report':
       return { kind: 'report', level: 'idle', text: 'pool tokens were taken: clients are asked to report' }
     case 'conversion': {
@@ -62,21 +62,21 @@ const clientOf = (run: DataNodeRun, e: MonitorEvent): string =>
  * newest is listed.
  */
 function eventsOf({ run, atNs }: Place, toMs: (ns: number) => number): Event[] {
-  const told: Event[] = []
+  const events: Event[] = []
   let hasConversion = false
   const items = run.node.events.items
-  for (let i = items.length - 1; i >= 0 && told.length < MOST; i--) {
+  for (let i = items.length - 1; i >= 0 && events.length < MOST; i--) {
     const e = items[i]
     if (!e || e.at > atNs) continue
     if (e.kind === 'conversion') {
       if (hasConversion) continue
       hasConversion = true
     }
-    told.push({ atMs: toMs(e.at), client: clientOf(run, e), ...wordsOf(e) })
+    events.push({ atMs: toMs(e.at), client: clientOf(run, e), ...messageOf(e) })
   }
   for (const m of run.marks) {
     if (m.atNs > atNs) continue
-    told.push({
+    events.push({
       atMs: toMs(m.atNs),
       kind: m.kind,
       level: m.kind === 'refused' ? 'watch' : 'idle',
@@ -84,7 +84,7 @@ function eventsOf({ run, atNs }: Place, toMs: (ns: number) => number): Event[] {
       text: m.text,
     })
   }
-  return told.sort((a, b) => b.atMs - a.atMs).slice(0, MOST)
+  return events.sort((a, b) => b.atMs - a.atMs).slice(0, MOST)
 }
 
 export interface TokensQuery {
@@ -95,15 +95,15 @@ export interface TokensQuery {
   readonly filter?: string | undefined
 }
 
-/** Epochs on the ruler, and periods of the capacity chart. */
+/** Periods on the ruler, and of the capacity chart. */
 const EPOCHS = 7
 const PERIODS = 60
 
 export const tokensFrame = (monitor: ClusterMonitor, query: TokensQuery, seq: number): TokensFrame =>
-  withClientFilter(wholeFrame(monitor, query, seq), query.filter)
+  withClientFilter(fullFrame(monitor, query, seq), query.filter)
 
-function wholeFrame(monitor: ClusterMonitor, query: TokensQuery, seq: number): TokensFrame {
-  const { sample, atMs } = stand(monitor, query.at)
+function fullFrame(monitor: ClusterMonitor, query: TokensQuery, seq: number): TokensFrame {
+  const { sample, atMs } = resolvePosition(monitor, query.at)
   const nodes = monitor.source.dataNodes ?? []
   const node = nodes.find((n) => n.name === query.node) ?? nodes[0]
   const head = { seq, sample, atMs, windowMs: query.windowMs, nodes: nodes.map((n) => n.name) }
@@ -133,7 +133,7 @@ function wholeFrame(monitor: ClusterMonitor, query: TokensQuery, seq: number): T
     phases: phasesOf(place),
     epochs: epochsOf(place, toMs),
     capacity: capacityOf(place),
-    clients: clientsOf(place, (jobId) => (jobId === '' ? 0 : (monitor.jobs.find(jobId)?.colour ?? 0))),
+    clients: clientsOf(place, monitor.jobs.jobColors),
     foot: { ...footOf(place), ...admissionOf(place) },
     events: eventsOf(place, toMs),
     notices: [],

@@ -1,6 +1,6 @@
-/** Cells: hostile names stay text, and no information depends on colour alone. */
+/** Cells: hostile names stay text, and no information depends on color alone. */
 import { mount } from '@vue/test-utils'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createPinia, setActivePinia } from 'pinia'
 import { nextTick } from 'vue'
 import type { Cell } from '#core/api/incidents.ts'
@@ -15,7 +15,11 @@ import {
   transcriptCell,
   verdictCell,
 } from '#tests/kits/renderer/views/incidents-host.ts'
-import { chartSentence, gapsOf, placeMarks, valueEnds } from './chart-layout.ts'
+import { placedOf, wordsOf } from '#tests/kits/renderer/picture-parts.ts'
+import { readingAt } from '../../../charts/use-chart.ts'
+import { palette } from '../../../theme/palette.ts'
+import { runs } from '../../../widgets/canvas.ts'
+import { cellPicture, chartSentence, gapsOf, placeMarks, valueEnds } from './chart-layout.ts'
 import { columnFormats } from './table-model.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>"\'&lt;b&gt;\u202Egnp https://evil.example/ javascript:alert(1)'
@@ -58,7 +62,8 @@ describe('a hostile name in a cell stays text: no element, no link, no letters t
   })
   it('in the marks of a chart, and in its table', async () => {
     const cell = chartCell({ marks: [{ atMs: clock(14, 27), text: HOSTILE, level: 'bad' }] })
-    expect(show(cell).find('[data-testid="chart-mark"] title').element.textContent).toContain(SEEN)
+    expect(show(cell).find('[data-testid="frozen-chart"]').attributes('data-marks')).toBe('1')
+    expect(readingAt(cellPicture(cell, palette.value), clock(14, 27)).lines.at(-1)?.name).toContain(SEEN)
     shown?.unmount()
     show(cell, true)
     await nextTick()
@@ -70,11 +75,16 @@ describe('a hostile name in a cell stays text: no element, no link, no letters t
 describe('a frozen chart', () => {
   it('draws areas and lines with their gaps open and hatched, its limit and its text alternative', () => {
     show(chartCell())
-    expect(find('chart-line')).toHaveLength(2)
-    expect(find('chart-line')[0]?.attributes('d')?.match(/M/g)).toHaveLength(2)
-    expect(shown!.findAll('path.area')).toHaveLength(1)
-    expect(find('chart-gap')).toHaveLength(1)
-    expect(find('chart-limit')[0]?.text()).toBe('watch 150 ms')
+    const picture = cellPicture(chartCell(), palette.value)
+    const { layers = [], ranges, levels } = picture
+    expect(find('frozen-chart')[0]?.attributes('data-lines')).toBe('2')
+    expect(layers).toHaveLength(2)
+    expect(runs(layers[0]?.values ?? [])).toHaveLength(2)
+    expect(layers.filter(({ fill }) => fill !== undefined)).toHaveLength(1)
+    expect(find('frozen-chart')[0]?.attributes('data-gaps')).toBe('1')
+    expect(ranges?.map(({ fill }) => fill)).toEqual(['gap'])
+    expect(levels?.map(({ value }) => value)).toEqual([150])
+    expect(wordsOf(picture)).toContain('watch 150 ms')
     expect(find('provenance')[0]?.text().replace(/\s+/g, ' ')).toBe(
       'altair LIVE14:27\u201314:37raw samplesfrozen 14:37:02',
     )
@@ -98,18 +108,50 @@ describe('a frozen chart', () => {
     expect(gapsOf({ t, of: { ...of, fromMs: t[0]!, toMs: t[3]! }, series: series([1, 1, 1, 1]) })).toEqual([])
   })
 
-  it('shows its values under the pointer, a gap as a dash', async () => {
+  it('shows its values under the pointer, and that a gap is not measured', async () => {
+    let resized: ResizeObserverCallback = () => undefined
+    vi.stubGlobal(
+      'ResizeObserver',
+      class {
+        constructor(callback: ResizeObserverCallback) {
+          resized = callback
+        }
+        observe(): void {}
+        disconnect(): void {}
+      },
+    )
     show(chartCell())
+    resized([{ contentRect: { width: 856, height: 172 } } as ResizeObserverEntry], {} as ResizeObserver)
+    await nextTick()
+    await nextTick()
+    const chart = find('frozen-chart')[0]!
     const box = { left: 0, top: 0, width: 856, height: 172, right: 856, bottom: 172, x: 0, y: 0, toJSON: () => '' }
-    const plot = shown!.find('.plot')
-    plot.element.getBoundingClientRect = () => box
+    chart.element.getBoundingClientRect = () => box
     const x = (atMs: number): number => 42 + ((atMs - clock(14, 27)) / 600_000) * 800
-    await plot.trigger('pointermove', { clientX: x(clock(14, 30)) })
-    expect(find('chart-reading')[0]?.text()).toMatch(/^14:30:00\s*p95\s*\d{3}\s*p50/)
-    await plot.trigger('pointermove', { clientX: x(clock(14, 35, 6)) })
-    expect(find('chart-reading')[0]?.text()).toMatch(/p95\s*\u2013\s*p50\s*\u2013/)
-    await plot.trigger('pointerleave')
-    expect(find('chart-reading')).toHaveLength(0)
+    const tip = () => chart.find<HTMLElement>('.chart-tip')
+    await chart.trigger('pointermove', { clientX: x(clock(14, 30)) })
+    expect(tip().element.hidden).toBe(false)
+    expect(tip().text()).toMatch(/^14:30:00\s*p95\s*\d{3}\s*p50/)
+    await chart.trigger('pointermove', { clientX: x(clock(14, 35, 6)) })
+    expect(tip().text()).toMatch(/p95\s*not measured\s*p50\s*not measured/)
+    await chart.trigger('pointermove', { clientX: x(clock(14, 32, 51)) })
+    expect(tip().text()).toContain('hog4690 bound, ref 48')
+    await chart.trigger('pointerleave')
+    expect(tip().element.hidden).toBe(true)
+  })
+
+  it('hides the series that its legend hides; its marks remain as lines, and short ticks without a label', () => {
+    const marks = Array.from({ length: 20 }, (_, i) => ({
+      atMs: clock(14, 28) + i * 20_000,
+      text: `mark ${i}`,
+      level: 'bad' as const,
+    }))
+    const picture = cellPicture(chartCell({ marks }), palette.value, new Set(['0']))
+    expect(picture.layers?.map(({ name }) => name)).toEqual(['p50'])
+    const { segments = [], texts = [] } = placedOf(picture)
+    expect(segments).toHaveLength(20)
+    expect(segments.filter(({ stroke }) => stroke.width === 2)).toHaveLength(20 - texts.length)
+    expect(texts.length).toBeGreaterThan(2)
   })
 
   it('places mark labels without overlap, and keeps the lines of all marks', () => {
@@ -120,15 +162,26 @@ describe('a frozen chart', () => {
     }))
     const placed = placeMarks(marks, (atMs) => 42 + (atMs - clock(14, 27)) / 1000, 42, 642)
     expect(placed).toHaveLength(60)
-    const said = placed.filter((m) => m.lane !== null)
-    expect(said.length).toBeGreaterThan(6)
-    for (const a of said)
-      for (const b of said) {
+    const labeled = placed.filter((m) => m.lane !== null)
+    expect(labeled.length).toBeGreaterThan(6)
+    for (const a of labeled)
+      for (const b of labeled) {
         if (a === b || a.lane !== b.lane) continue
-        const ends = (m: typeof a) => (m.isLeft ? [m.x - m.words.length * 5.4, m.x] : [m.x, m.x + m.words.length * 5.4])
+        const ends = (m: typeof a) =>
+          m.isLeft ? [m.x - m.caption.length * 5.4, m.x] : [m.x, m.x + m.caption.length * 5.4]
         const [[from = 0, to = 0], [other = 0, end = 0]] = [ends(a), ends(b)]
         expect(to <= other || end <= from).toBe(true)
       }
+  })
+
+  it('has its mark labels above the plot, which they do not cover', () => {
+    const picture = cellPicture(chartCell(), palette.value)
+    const labels = placedOf(picture).texts ?? []
+    expect(labels.length).toBeGreaterThan(0)
+    // From the top of the plot: each label ends above it, within the margin.
+    for (const { value, dy = 0 } of labels)
+      expect([value, dy < 0, -dy < (picture.margins?.top ?? 0)]).toEqual(['top', true, true])
+    expect(cellPicture(chartCell({ marks: [] }), palette.value).margins?.top).toBeLessThan(picture.margins?.top ?? 0)
   })
 
   it('is a table of all its instants under v, of which only those in view are drawn', async () => {
@@ -170,7 +223,7 @@ describe('a table slice', () => {
       columns: [{ label: 'read', unit: 'B/s', signed: false }],
       rows: [{ name: { kind: 'job', text: 'a' }, ink: 0, values: [2_500_000] }],
     })
-    expect([format?.unit, format?.words(2_500_000)]).toEqual(['MB/s', '2.50'])
+    expect([format?.unit, format?.format(2_500_000)]).toEqual(['MB/s', '2.50'])
   })
   it('shows the first rows of many, and all of them when asked', async () => {
     const rows = Array.from({ length: 40 }, (_, i) => ({
@@ -185,7 +238,7 @@ describe('a table slice', () => {
 })
 
 describe('a rule diff, a verdict, a transcript', () => {
-  it('show changes by glyph and word as well as colour, with rates before and after', () => {
+  it('show changes by glyph and word as well as color, with rates before and after', () => {
     show(diffCell({ more: 3 }))
     const lines = find('diff-line').map((l) => l.text().replace(/\s+/g, ' '))
     expect(lines[0]).toBe('+added: hog4690 jobid={4690.*}&opcode={ost_write} 400')
@@ -206,7 +259,7 @@ describe('a rule diff, a verdict, a transcript', () => {
       transcriptCell({
         lines: [
           { ...at, kind: 'intent', text },
-          { ...at, kind: 'outcome', text: 'exit 0 \u00B7 read back equal' },
+          { ...at, kind: 'outcome', text: 'exit 0 \u00B7 verified by read-back' },
         ],
       }),
     )

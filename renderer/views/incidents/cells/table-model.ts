@@ -8,7 +8,7 @@ export interface ColumnFormat {
   readonly label: string
   readonly unit: string
   readonly isSigned: boolean
-  readonly words: (value: number | null) => string
+  readonly format: (value: number | null) => string
   /** Share of half a diverging bar, -1..1. */
   readonly share: (value: number | null) => number
 }
@@ -27,7 +27,7 @@ export function columnFormats({ columns, rows }: Pick<TableOf, 'columns' | 'rows
       label,
       unit: isBytes ? rateUnit().unit : isKilo ? (unit === '' ? 'k' : `${unit}, k`) : unit,
       isSigned: signed,
-      words: (value) => (signed ? formatSigned(shown(value), decimals) : formatNumber(shown(value), decimals)),
+      format: (value) => (signed ? formatSigned(shown(value), decimals) : formatNumber(shown(value), decimals)),
       share: (value) => (most > 0 ? (value ?? 0) / most : 0),
     }
   })

@@ -1,6 +1,5 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { carryLines, cutLine, placeIndex } from './fault-lines.ts'
+import { carryLines, faultRanges, placeIndex } from './fault-lines.ts'
 
 const fault = (line: number, column: number, length = 1) => ({
   line,
@@ -17,22 +16,39 @@ it('carries faults of untouched lines along and drops those of the edited one', 
   expect(carryLines(faults, 'a\nb\nc\nd', '')).toEqual([])
 })
 
-it('cuts a line so that its pieces are the line, each fault at its column', () => {
-  const any = fc.array(fc.tuple(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 0, max: 8 })), { maxLength: 5 })
-  fc.assert(
-    fc.property(fc.string({ maxLength: 15 }), any, (line, list) => {
-      const pieces = cutLine(
-        line,
-        list.map(([c, n]) => fault(1, c, n)),
-      )
-      expect(pieces.map((p) => p.text).join('')).toBe(line)
-      let at = 0
-      for (const p of pieces) {
-        if (p.fault && p.fault.column <= line.length) expect(at).toBe(p.fault.column - 1)
-        at += p.text.length
-      }
-    }),
-  )
+it('places each fault in the text, within its line', () => {
+  const text = 'ab\ncdef\n\ng'
+  const places = (list: readonly [line: number, column: number, length: number][]) =>
+    faultRanges(
+      text,
+      list.map(([line, column, length]) => fault(line, column, length)),
+    ).map(({ from, length }) => [from, text.slice(from, from + length)])
+  expect(
+    places([
+      [1, 2, 1],
+      [2, 2, 2],
+      [2, 3, 99],
+      [2, 1, 0],
+    ]),
+  ).toEqual([
+    [1, 'b'],
+    [4, 'de'],
+    [5, 'ef'],
+    [3, 'c'],
+  ])
+  expect(
+    places([
+      [2, 99, 1],
+      [3, 1, 1],
+      [4, 1, 1],
+      [9, 1, 1],
+    ]),
+  ).toEqual([
+    [7, ''],
+    [8, ''],
+    [9, 'g'],
+    [10, ''],
+  ])
 })
 
 it('finds a place in the text, and its end where the line is shorter', () => {

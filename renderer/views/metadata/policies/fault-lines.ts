@@ -1,5 +1,6 @@
-/** Faults of a text of many lines: carried along while it is edited, and cut out of their lines. */
+/** Faults of a text of many lines: carried along while it is edited, and their places in it. */
 import type { PolicyFault } from '#core/api/padll.ts'
+import type { CodeFault } from '../../../widgets/code-editor.ts'
 
 /**
  * Moves faults that the host found in `before` to their places in `now`: faults of unchanged lines move with them, the
@@ -20,28 +21,6 @@ export function carryLines(faults: readonly PolicyFault[], before: string, now: 
   })
 }
 
-/** Piece of a line: plain, or with a fault. */
-export interface Piece {
-  readonly text: string
-  readonly fault: PolicyFault | null
-}
-
-/** Cuts a line at its faults, in order and without overlap; a fault without length takes one character, at the end none. */
-export function cutLine(line: string, faults: readonly PolicyFault[]): Piece[] {
-  const out: Piece[] = []
-  let at = 0
-  for (const fault of [...faults].sort((x, y) => x.column - y.column)) {
-    const from = Math.min(Math.max(0, fault.column - 1), line.length)
-    if (from < at) continue // overlaps the fault before it; the list below the text still has it
-    if (from > at) out.push({ text: line.slice(at, from), fault: null })
-    const to = Math.min(line.length, from + Math.max(1, fault.length))
-    out.push({ text: line.slice(from, to), fault })
-    at = to
-  }
-  if (at < line.length || out.length === 0) out.push({ text: line.slice(at), fault: null })
-  return out
-}
-
 export const faultPlace = ({ line, column }: PolicyFault): string => `line ${line}, column ${column}`
 
 /** Returns the index of a place in the text, for the caret of a field. */
@@ -54,4 +33,18 @@ export function placeIndex(text: string, line: number, column: number): number {
   }
   const lineEnd = text.indexOf('\n', index)
   return Math.min(index + Math.max(0, column - 1), lineEnd < 0 ? text.length : lineEnd)
+}
+
+/** Most faults that are marked in the text. */
+const MARKED = 200
+/** Converts faults to ranges of the text; a fault without length takes one character, at the end of a line none. */
+export function faultRanges(text: string, faults: readonly PolicyFault[]): CodeFault[] {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return faults.slice(0, MARKED).map(({ line, column, length, severity, message }) => {
+    const start = starts[line - 1] ?? text.length
+    const end = (starts[line] ?? text.length + 1) - 1
+    const from = Math.min(end, start + Math.max(0, column - 1))
+    return { from, length: Math.min(end - from, Math.max(1, length)), severity, message }
+  })
 }

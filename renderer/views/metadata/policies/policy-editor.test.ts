@@ -2,11 +2,12 @@ import { ORPCError } from '@orpc/client'
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { defineComponent, h } from 'vue'
+import { defineComponent, h, nextTick } from 'vue'
 import type { StatusFrame } from '#core/api/frames.ts'
 import { useMetadataStore } from '../../../stores/metadata.ts'
 import { usePolicyDraftStore } from '../../../stores/policy-draft.ts'
 import { useSourceStore } from '../../../stores/source.ts'
+import { codeField } from '#tests/kits/renderer/code-field.ts'
 import {
   metadataFrame,
   NOW_MS,
@@ -54,9 +55,9 @@ async function open(env = 'DEMO'): Promise<void> {
   await settle()
 }
 const find = (id: string) => wrapper.find(`[data-testid="${id}"]`)
-const field = () => wrapper.find<HTMLTextAreaElement>('[data-testid=policy-text]')
+const field = codeField('policy-text')
 async function type(text: string): Promise<void> {
-  await field().setValue(text)
+  field.type(text)
   await settle()
 }
 const key = (name: string, more: KeyboardEventInit = {}): void => {
@@ -69,44 +70,34 @@ describe('a fault', () => {
   it('has its caret under its column, its place in the list, and a click goes there', async () => {
     await open()
     await type('# a\n1 0 job train.py meta_opp 5\n')
-    const line = wrapper.find('[data-line="2"]')
-    const sign = line.find('.sign')
-    expect(sign.text()).toBe('^')
-    const range = document.createRange()
-    range.setStart(line.element, 0)
-    range.setEndBefore(sign.element)
-    // The caret is under the first character of the fault.
-    expect(range.toString()).toBe('1 0 job train.py m')
+    expect(field.carets).toEqual(['1 0 job train.py '])
     expect(find('policy-faults').text()).toContain('line 2, column 18')
     expect(find('policy-faults').text()).toContain('nearest is meta_op')
     expect(apply().disabled).toBe(true)
     expect(find('policy-outcome').text()).toBe('Fix 1 error first')
-    field().element.setSelectionRange(0, 0)
+    field.view.dispatch({ selection: { anchor: 0 } })
     await find('policy-faults').find('button').trigger('click')
     await settle()
-    const { selectionStart, selectionEnd, value } = field().element
-    expect(value.slice(selectionStart, selectionEnd)).toBe('meta_opp')
-    const told = document.getElementById(field().attributes('aria-describedby') ?? '')
-    expect(told?.textContent).toContain('column 18')
+    expect(field.selected).toBe('meta_opp')
+    expect(field.description).toContain('line 2, column 18')
   })
 
   it('moves with its line while the host has not answered yet', async () => {
     await open()
     await type('1 0 job a meta_opp 5\n')
-    await field().setValue('# new\n1 0 job a meta_opp 5\n')
-    expect(wrapper.find('[data-line="2"] .sign').exists()).toBe(true)
-    expect(wrapper.find('[data-line="1"] .sign').exists()).toBe(false)
+    field.type('# new\n1 0 job a meta_opp 5\n')
+    await nextTick()
+    expect(field.carets).toEqual(['1 0 job a '])
   })
 
   it('takes the focus on Ctrl+Enter', async () => {
     await open()
     await type('1 0 job a meta_opp 5\n')
-    field().element.focus()
+    field.focus()
     key('Enter', { ctrlKey: true })
     await settle()
     expect(host.calls).toEqual([])
-    const { selectionStart, selectionEnd, value } = field().element
-    expect(value.slice(selectionStart, selectionEnd)).toBe('meta_opp')
+    expect([field.isFocused, field.selected]).toEqual([true, 'meta_opp'])
   })
 })
 
@@ -164,7 +155,7 @@ describe('applying', () => {
     apply().click()
     await settle()
     expect(wrapper.text()).toContain('Nothing is written in Observe')
-    expect(field().element.value).toBe(text)
+    expect(field.text).toBe(text)
     expect(usePolicyDraftStore().draft?.isTouched).toBe(true)
     expect(apply().disabled).toBe(false)
   })
@@ -183,17 +174,17 @@ describe('a draft', () => {
   it('is kept when the editor is closed, and discarded only after a confirmation', async () => {
     await open()
     await type('1 0 job kept meta_op 5\n')
-    field().element.focus()
+    field.focus()
     key('Escape')
     expect(wrapper.findComponent(PolicyEditor).emitted('close')).toHaveLength(1)
     wrapper.unmount()
     await open()
-    expect(field().element.value).toBe('1 0 job kept meta_op 5\n')
+    expect(field.text).toBe('1 0 job kept meta_op 5\n')
     await find('policy-discard').trigger('click')
-    expect(field().element.value).toContain('kept')
+    expect(field.text).toContain('kept')
     await find('policy-discard-sure').trigger('click')
     await settle()
-    expect(field().element.value).toBe(TEXT)
+    expect(field.text).toBe(TEXT)
   })
 
   it('is kept for its plane while another plane is edited', async () => {
@@ -211,19 +202,19 @@ describe('a draft', () => {
     const store = usePolicyDraftStore()
     store.follow('stages', '1 0 job other meta_op 7\n')
     await settle()
-    expect(field().element.value).toBe('1 0 job other meta_op 7\n')
+    expect(field.text).toBe('1 0 job other meta_op 7\n')
     await type('1 0 job mine meta_op 7\n')
     store.follow('stages', '1 0 job third meta_op 7\n')
     await settle()
-    expect(field().element.value).toBe('1 0 job mine meta_op 7\n')
-    expect(wrapper.text()).toContain('Another text has come into force')
+    expect(field.text).toBe('1 0 job mine meta_op 7\n')
+    expect(wrapper.text()).toContain('Other policies were applied since')
   })
 
   it('that is edited while it is applied is still a draft', async () => {
     await open()
     await type(`${TEXT}6 700 job bwa meta_op 900\n`)
     apply().click()
-    await field().setValue(`${TEXT}6 700 job bwa meta_op 901\n`)
+    field.type(`${TEXT}6 700 job bwa meta_op 901\n`)
     await settle()
     expect(host.calls).toHaveLength(1)
     expect(usePolicyDraftStore().draft).toMatchObject({ isTouched: true, base: `${TEXT}6 700 job bwa meta_op 900\n` })
@@ -289,7 +280,7 @@ it('keeps every column of a hostile name, and shows it as text', async () => {
   await open()
   const name = '<img/src=x/onerror=alert(1)>\u202E'
   await type(`1 0 job ${name} meta_opp 5\n`)
-  expect(wrapper.find('[data-line="1"]').text()).toContain('<img/src=x/onerror=alert(1)>\uFFFD')
+  expect(field.content.textContent).toContain('<img/src=x/onerror=alert(1)>\uFFFD')
   expect(find('policy-faults').text()).toContain(`column ${9 + name.length + 1}`)
   expect(document.querySelector('img, script')).toBeNull()
 })

@@ -1,7 +1,6 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { RuleFault } from '#core/api/rule-edits.ts'
-import { carryFaults, faultText, pieces } from './fault-places.ts'
+import { carryFaults, faultText } from './fault-places.ts'
 
 const fault = (at: number, length: number): RuleFault => ({
   at,
@@ -15,24 +14,6 @@ const AT = TEXT.indexOf('ost_wirte')
 
 it('counts columns from 1 in the value', () => {
   expect(faultText(fault(AT, 9))).toBe('column 38: unknown opcode')
-})
-
-it('cuts the text at its faults without losing a character', () => {
-  expect(pieces(TEXT, [fault(AT, 9)]).map((p) => p.text)).toEqual([TEXT.slice(0, AT), 'ost_wirte', TEXT.slice(AT + 9)])
-  expect(pieces('start a', [fault(7, 0)])).toEqual([
-    { text: 'start a', fault: null },
-    { text: '', fault: fault(7, 0) },
-  ])
-  const anywhere = fc.record({ at: fc.nat(20), length: fc.nat(9) })
-  fc.assert(
-    fc.property(fc.string({ maxLength: 16 }), fc.array(anywhere, { maxLength: 4 }), (text, list) => {
-      const cut = pieces(
-        text,
-        list.map((p) => fault(p.at, p.length)),
-      )
-      expect(cut.map((p) => p.text).join('')).toBe(text)
-    }),
-  )
 })
 
 it('carries a fault along while something else is typed, and drops it when it is typed in', () => {

@@ -24,31 +24,6 @@ export function carryFaults(faults: readonly RuleFault[], before: string, now: s
   })
 }
 
-/** Piece of the text: plain, or with a fault. */
-export interface Piece {
-  readonly text: string
-  readonly fault: RuleFault | null
-}
-
-/**
- * Cuts the text at its faults, in order and without overlap. A fault without length, as of something missing, takes the
- * character after it, and at the end an empty piece.
- */
-export function pieces(text: string, faults: readonly RuleFault[]): Piece[] {
-  const out: Piece[] = []
-  let at = 0
-  for (const fault of [...faults].sort((a, b) => a.at - b.at)) {
-    const from = Math.min(fault.at, text.length)
-    if (from < at) continue // overlaps the fault before it; the list beside the text still has it
-    if (from > at) out.push({ text: text.slice(at, from), fault: null })
-    const to = Math.min(text.length, from + Math.max(1, fault.length))
-    out.push({ text: text.slice(from, to), fault })
-    at = to
-  }
-  if (at < text.length) out.push({ text: text.slice(at), fault: null })
-  return out
-}
-
 /** Column of a fault in the value, from 1. */
 export const columnOf = (fault: RuleFault): number => fault.at + 1
 

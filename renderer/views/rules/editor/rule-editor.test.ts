@@ -3,6 +3,7 @@ import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { defineComponent, h } from 'vue'
 import { useRuleDraftStore, type Opening } from '../../../stores/rule-draft.ts'
+import { codeField } from '#tests/kits/renderer/code-field.ts'
 import { ruleForm } from '#tests/kits/renderer/views/rules-frames.ts'
 import { openSampleHost, type SampleHost } from '#tests/kits/renderer/views/rules-host.ts'
 import RuleEditor from './RuleEditor.vue'
@@ -25,7 +26,7 @@ async function settle(ms = 0): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms)
   await flushPromises()
 }
-const text = () => wrapper.find<HTMLTextAreaElement>('[data-testid=rule-text]')
+const text = codeField('rule-text')
 const field = (id: string) => wrapper.find<HTMLInputElement>(`[data-testid=${id}]`)
 const key = (name: string, more: KeyboardEventInit = {}): void => {
   const event = new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true, ...more })
@@ -46,20 +47,38 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
+it('stages by Ctrl and Enter from the expiry, too, and does not open its list', async () => {
+  await start({ terms: { reason: 'x' } })
+  const expiry = wrapper.find<HTMLElement>('button.choice')
+  expect(expiry.attributes('aria-label')).toMatch(/^Expires in/)
+  expiry.element.focus()
+  key('Enter', { ctrlKey: true })
+  await settle()
+  expect(document.querySelector('[role=menu]')).toBeNull()
+  expect(host.calls.map(({ verb }) => verb)).toEqual(['stage'])
+})
+
+it('offers a change another expiry, or the present one', async () => {
+  await start({ form: ruleForm({ verb: 'change', rate: '', rank: '' }), terms: { expiresS: null } })
+  const expiry = wrapper.find<HTMLElement>('button.choice')
+  expect(expiry.attributes('aria-label')).toBe('Expires in: keep')
+  useRuleDraftStore().editTerms({ renews: true, expiresS: 3600 })
+  await settle()
+  expect(wrapper.find('button.choice').attributes('aria-label')).toBe('Expires in: 1 h')
+})
+
 describe('form and text are one rule', () => {
   it('a text that is typed fills the form and keeps its own caret', async () => {
     await start()
-    expect(text().element.value).toBe('reg start hog4690 jobid={4690.*} rate=400')
-    const { element } = text()
-    element.focus()
-    element.value = 'reg start hog4690 jobid={4690.*}&uid={500} rate=77'
-    element.setSelectionRange(19, 19)
-    await text().trigger('input')
+    expect(text.text).toBe('reg start hog4690 jobid={4690.*} rate=400')
+    text.focus()
+    text.type('reg start hog4690 jobid={4690.*}&uid={500} rate=77')
+    text.view.dispatch({ selection: { anchor: 19 } })
     await settle(120)
     expect(field('rule-rate').element.value).toBe('77')
     expect(wrapper.findAll('[data-testid=chip]').map((c) => c.text())).toEqual(['jobid4690.*, edit', 'uid500, edit'])
-    expect([element.value, element.selectionStart]).toEqual(['reg start hog4690 jobid={4690.*}&uid={500} rate=77', 19])
-    expect(document.activeElement).toBe(element)
+    expect(text.text).toBe('reg start hog4690 jobid={4690.*}&uid={500} rate=77')
+    expect([text.view.state.selection.main.head, text.isFocused]).toEqual([19, true])
   })
 
   it('a field that is typed fills the text', async () => {
@@ -67,7 +86,7 @@ describe('form and text are one rule', () => {
     await field('rule-name').setValue('hog1')
     await field('rule-rate').setValue('9')
     await settle(120)
-    expect(text().element.value).toBe('reg start hog1 jobid={4690.*} rate=9')
+    expect(text.text).toBe('reg start hog1 jobid={4690.*} rate=9')
     expect(wrapper.text()).toContain('4 of 15')
   })
 
@@ -75,7 +94,7 @@ describe('form and text are one rule', () => {
     await start({ form: ruleForm({ conditions: 'jobid={a}&uid={500}' }) })
     await wrapper.find('[data-testid=join]').trigger('click')
     await settle(120)
-    expect(text().element.value).toContain('jobid={a},uid={500}')
+    expect(text.text).toContain('jobid={a},uid={500}')
     await wrapper.find('[data-testid=add-expression]').trigger('click')
     await settle()
     const items = document.querySelector<HTMLInputElement>('[data-testid=condition-items]')
@@ -83,10 +102,10 @@ describe('form and text are one rule', () => {
     items.value = 'ost_write ost_read'
     items.dispatchEvent(new Event('input', { bubbles: true }))
     await settle(120)
-    expect(text().element.value).toContain('jobid={a},uid={500}&nid={ost_write ost_read}')
+    expect(text.text).toContain('jobid={a},uid={500}&nid={ost_write ost_read}')
     await wrapper.find('[aria-label="Remove uid"]').trigger('click')
     await settle(120)
-    expect(text().element.value).toContain('jobid={a}&nid={ost_write ost_read}')
+    expect(text.text).toContain('jobid={a}&nid={ost_write ost_read}')
   })
 })
 
@@ -95,21 +114,14 @@ describe('a fault', () => {
 
   it('has its caret under its column, its chip outlined, and its message for screen readers', async () => {
     await start({ form: faulty })
-    const value = text().element.value
-    const drawn = wrapper.find('[data-testid=rule-text-drawn]')
-    const sign = drawn.find('.sign')
-    expect(sign.text()).toContain(`column ${value.indexOf('ost_wirte') + 1}: unknown opcode`)
-    expect(sign.text().startsWith('^')).toBe(true)
-    // The mark is on the first character of the fault, so its caret is under that column however the line wraps.
-    const range = document.createRange()
-    range.setStart(drawn.element, 0)
-    range.setEndBefore(sign.element.parentElement!)
-    expect(range.toString()).toBe(value.slice(0, value.indexOf('ost_wirte')))
-    expect(sign.element.parentElement?.firstChild?.textContent).toBe('o')
+    const value = text.text
+    expect(text.carets).toEqual([value.slice(0, value.indexOf('ost_wirte'))])
+    expect(wrapper.find('[data-testid=faults]').text()).toContain(
+      `column ${value.indexOf('ost_wirte') + 1}: unknown opcode`,
+    )
     expect(wrapper.findAll('[data-testid=chip]').map((c) => c.classes('bad'))).toEqual([false, true])
-    expect(text().attributes('aria-invalid')).toBe('true')
-    const told = document.getElementById(text().attributes('aria-describedby') ?? '')
-    expect(told?.textContent).toContain('nearest is ost_write')
+    expect(text.content.getAttribute('aria-invalid')).toBe('true')
+    expect(text.description).toContain('nearest is ost_write')
   })
 
   it('keeps the rule from being staged, and is where the focus goes', async () => {
@@ -117,18 +129,15 @@ describe('a fault', () => {
     key('Enter', { ctrlKey: true })
     await settle()
     expect(host.calls).toEqual([])
-    const { element } = text()
-    expect(document.activeElement).toBe(element)
-    expect(element.value.slice(element.selectionStart, element.selectionEnd)).toBe('ost_wirte')
+    expect([text.isFocused, text.selected]).toEqual([true, 'ost_wirte'])
   })
 })
 
 it('converts a pasted line in the syntax of 2013 to the current one, with a note', async () => {
   await start({ form: ruleForm({ name: '', conditions: '', rate: '' }) })
-  text().element.value = 'lctl set_param ost.OSS.ost_io.nrs_tbf_rule="start loginnode {192.168.1.1@tcp} 100"'
-  text().element.dispatchEvent(new InputEvent('input', { inputType: 'insertFromPaste', bubbles: true }))
+  text.paste('lctl set_param ost.OSS.ost_io.nrs_tbf_rule="start loginnode {192.168.1.1@tcp} 100"')
   await settle(10)
-  expect(text().element.value).toBe('start loginnode nid={192.168.1.1@tcp} rate=100')
+  expect(text.text).toBe('start loginnode nid={192.168.1.1@tcp} rate=100')
   expect(field('rule-name').element.value).toBe('loginnode')
   expect(wrapper.text()).toContain('Syntax of 2013')
 })
@@ -177,13 +186,13 @@ it('a change shows what can be changed, and a stop nothing', async () => {
     .find((b) => b.text() === 'Stop')
     ?.trigger('click')
   await settle(120)
-  expect(text().element.value).toBe('reg stop hog')
+  expect(text.text).toBe('reg stop hog')
   expect(field('rule-rate').exists()).toBe(false)
 })
 
 it('shows hostile names as text', async () => {
   await start({ form: ruleForm({ name: HOSTILE, conditions: `jobid={${HOSTILE}}` }) })
   expect(wrapper.find('[data-testid=chip]').text()).toContain(HOSTILE)
-  expect(wrapper.find('[data-testid=rule-text-drawn]').text()).toContain(HOSTILE)
+  expect(text.content.textContent).toContain(HOSTILE)
   expect(document.querySelector('img, script')).toBeNull()
 })

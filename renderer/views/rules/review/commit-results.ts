@@ -18,7 +18,7 @@ export const endLevels: Readonly<Record<State, Level>> = {
 const states: readonly State[] = ['failed', 'unknown', 'pending', 'rolled back', 'not sent', 'done']
 
 /** Status word of the rule changes of a service. */
-export function stateWord({ phase, servers }: RuleState): { level: Level; word: string } {
+export function ruleStatus({ phase, servers }: RuleState): { level: Level; word: string } {
   const on = ` on ${plural(servers.length, 'server')}`
   switch (phase) {
     case 'editing':
@@ -54,7 +54,7 @@ export function resultSentence(nodes: readonly NodeEnd[]): { level: Level; text:
   const done = countOf(nodes, 'done')
   const all = formatNumber(nodes.length)
   if (done === nodes.length)
-    return { level: 'ok', text: `Read-back matches on ${formatNumber(done)} of ${all} servers.` }
+    return { level: 'ok', text: `Verified by read-back on ${formatNumber(done)} of ${all} servers.` }
   const rest = endsOf(nodes)
     .filter((end) => end.state !== 'done')
     .map((end) => end.text)

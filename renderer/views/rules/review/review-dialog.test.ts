@@ -42,7 +42,7 @@ async function type(target: string): Promise<void> {
 const commit = (): HTMLButtonElement => find<HTMLButtonElement>('commit')
 
 it('commits exactly the reviewed plan, and only when the target is typed as it is', async () => {
-  host.result = { changeId: 'c1', nodes: [{ host: 'oss01', state: 'done', detail: 'read back equal' }] }
+  host.result = { changeId: 'c1', nodes: [{ host: 'oss01', state: 'done', detail: 'verified by read-back' }] }
   await open()
   expect(commit().textContent.trim()).toBe('Commit to PROD')
   for (const wrong of ['', '4690.pytho', '4690.python ', '4690.PYTHON']) {
@@ -57,16 +57,16 @@ it('commits exactly the reviewed plan, and only when the target is typed as it i
   commit().click()
   await flushPromises()
   expect(host.calls).toEqual([{ verb: 'commit', input: { service: 'ost_io', planId: 'plan-1', typed: '4690.python' } }])
-  expect(find('commit-result').textContent).toContain('Read-back matches on 1 of 1 servers.')
+  expect(find('commit-result').textContent).toContain('Verified by read-back on 1 of 1 servers.')
 })
 
 it('shows the commands per server, their order, and the rollback', async () => {
   await open()
   await vi.waitFor(() => find('review-commands'))
-  const words = document.body.textContent
-  expect(words).toContain("'reg start hog4690 jobid={4690.*} rate=400'")
-  expect(words).toContain('Timer on oss01')
-  expect(words).toContain('Expires at 15:02:07')
+  const shown = document.body.textContent
+  expect(shown).toContain("'reg start hog4690 jobid={4690.*} rate=400'")
+  expect(shown).toContain('Timer on oss01')
+  expect(shown).toContain('Expires at 15:02:07')
   const rollback = [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === 'Rollback')
   rollback?.click()
   await flushPromises()

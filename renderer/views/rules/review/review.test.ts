@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { RuleState } from '#core/api/rule-edits.ts'
 import { hostRange } from './host-range.ts'
-import { resultSentence, endsOf, stateWord } from './commit-results.ts'
+import { resultSentence, endsOf, ruleStatus } from './commit-results.ts'
 
 it('shortens runs of hosts and nothing else', () => {
   const run = Array.from({ length: 11 }, (_, i) => `oss${String(i + 2).padStart(2, '0')}`)
@@ -15,7 +15,7 @@ it('summarizes the result of a commit, unknown states included', () => {
   const node = (host: string, state: 'done' | 'failed' | 'unknown' | 'not sent') => ({ host, state, detail: '' })
   expect(resultSentence([node('a', 'done'), node('b', 'done')])).toEqual({
     level: 'ok',
-    text: 'Read-back matches on 2 of 2 servers.',
+    text: 'Verified by read-back on 2 of 2 servers.',
   })
   const partial = [node('a', 'done'), node('b', 'failed'), node('c', 'unknown'), node('d', 'not sent')]
   expect(resultSentence(partial)).toEqual({
@@ -26,19 +26,19 @@ it('summarizes the result of a commit, unknown states included', () => {
 })
 
 it('formats the state of staged changes', () => {
-  const words = (phase: RuleState['phase'], servers: string[] = []): string[] => {
-    const { level, word } = stateWord({ phase, servers })
+  const statuses = (phase: RuleState['phase'], servers: string[] = []): string[] => {
+    const { level, word } = ruleStatus({ phase, servers })
     return [level, word]
   }
   expect([
-    words('editing'),
-    words('reviewed'),
-    words('committing'),
-    words('committing', ['oss01']),
-    words('done', ['oss01', 'oss02']),
-    words('partial', ['oss01', 'oss02']),
-    words('rolled back', ['oss01']),
-    words('unknown', ['oss01']),
+    statuses('editing'),
+    statuses('reviewed'),
+    statuses('committing'),
+    statuses('committing', ['oss01']),
+    statuses('done', ['oss01', 'oss02']),
+    statuses('partial', ['oss01', 'oss02']),
+    statuses('rolled back', ['oss01']),
+    statuses('unknown', ['oss01']),
   ]).toEqual([
     ['idle', 'Not reviewed'],
     ['ok', 'Reviewed'],

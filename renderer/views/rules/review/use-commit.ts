@@ -34,10 +34,10 @@ export function useCommit() {
           ? refusal(NOT_COMMITTED, error)
           : {
               code: 'COMMIT_UNKNOWN',
-              what: 'The connection to the host was lost during the commit',
+              what: 'The connection to the Sluice host was lost during the commit',
               why: 'commands that were sent by then are not reverted',
               unaffected: 'timers on the servers',
-              next: 'The undo list names the state of every server as soon as the host answers.',
+              next: 'The change history shows the state of every server once the Sluice host responds.',
             }
     } finally {
       isSending.value = false
@@ -48,7 +48,7 @@ export function useCommit() {
     try {
       await connection.host?.api.rules.cancel()
     } catch (error) {
-      notice.value = refusal('The commit was not cancelled', error)
+      notice.value = refusal('The commit was not canceled', error)
     }
   }
   function reset(): void {

@@ -98,8 +98,9 @@ export class TokenAudit {
     const record = this.#node.periods.items.at(-1)?.monitor
     for (const e of items) {
       if (e.kind !== 'conversion' || !record || e.at < record.startNs || e.at > record.endNs) continue
-      const fits = remainingCapacity(record.omega, e.at - record.startNs, periodNs)
-      if (e.to > 0 && e.to + e.residual > fits) found.push(`conversion to ${e.to} beside ${e.residual}, ${fits} fit`)
+      const capacity = remainingCapacity(record.omega, e.at - record.startNs, periodNs)
+      if (e.to > 0 && e.to + e.residual > capacity)
+        found.push(`conversion to ${e.to} beside ${e.residual}, ${capacity} fit`)
     }
     return found
   }

@@ -23,10 +23,10 @@ class Wire {
   readonly #lastNs: [number, number] = [0, 0]
   readonly #onGone: [() => void, () => void]
 
-  constructor(clock: Clock, network: Network, gone: [() => void, () => void]) {
+  constructor(clock: Clock, network: Network, onGone: [() => void, () => void]) {
     this.#clock = clock
     this.#network = network
-    this.#onGone = gone
+    this.#onGone = onGone
   }
 
   send(to: 0 | 1, deliver: () => void): void {
@@ -45,7 +45,7 @@ class Wire {
   cut(): void {
     if (!this.isOpen) return
     this.isOpen = false
-    for (const gone of this.#onGone) this.#clock.after(this.#network.delay(), gone)
+    for (const onGone of this.#onGone) this.#clock.after(this.#network.delay(), onGone)
   }
 }
 

@@ -101,7 +101,7 @@ export function checkSerialisable(operations: readonly Operation[], order: ByteO
       // Zero may be the initial content or that of a truncate.
       if (value === 0 && writes.some((w) => w.op.value === 0)) continue
       const i = value === 0 ? -1 : writes.findIndex((w) => w.op.value === value)
-      invariant(value === 0 || i >= 0, `I4: ${read.label} saw ${value} at ${resource}:${at}, which nobody wrote`)
+      invariant(value === 0 || i >= 0, `I4: ${read.label} saw ${value} at ${resource}:${at}, which no client wrote`)
       const writer = writes[i]
       const next = writes[i + 1]
       if (writer !== undefined) edge(writer.op, read)

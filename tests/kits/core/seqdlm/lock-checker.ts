@@ -18,7 +18,7 @@ interface Held {
   state: LockState
 }
 
-interface Asked {
+interface PendingRequest {
   readonly client: ClientId
   readonly range: LockRange
   readonly mode: LockMode
@@ -26,7 +26,7 @@ interface Asked {
 
 interface OfResource {
   readonly held: Map<number, Held>
-  readonly asked: Map<string, Asked>
+  readonly requests: Map<string, PendingRequest>
   lastSn: number
 }
 
@@ -54,10 +54,10 @@ export class LockChecker {
     const here = this.#of(event.resource)
     switch (event.kind) {
       case 'asked':
-        here.asked.set(`${event.client}/${event.reqId}`, event)
+        here.requests.set(`${event.client}/${event.reqId}`, event)
         return
       case 'withdrawn':
-        here.asked.delete(`${event.client}/${event.reqId}`)
+        here.requests.delete(`${event.client}/${event.reqId}`)
         return
       case 'waiting':
       case 'revoked':
@@ -100,14 +100,14 @@ export class LockChecker {
       invariant(sn > here.lastSn, 'I3: SNs increase')
       here.lastSn = sn
     }
-    here.asked.delete(`${client}/${event.reqId}`)
+    here.requests.delete(`${client}/${event.reqId}`)
     this.#overtaken(here, event)
     here.held.set(lockId, { client, range, sn, sns, mode, state })
   }
 
   /** Requests are kept in the order of asking, so one with a lower id from elsewhere may still be older. */
   #overtaken(here: OfResource, event: LockEvent & { kind: 'granted' }): void {
-    const order = here.asked
+    const order = here.requests
     for (const a of order.values()) {
       if ((a as LockEvent & { at: number }).at > event.at - event.waitedNs || a.client === event.client) continue
       const conflicts = overlaps(a.range, event.required) && !isCompatible(event.asked, a.mode, 'GRANTED')
@@ -117,7 +117,7 @@ export class LockChecker {
 
   #of(resource: ResourceId): OfResource {
     let here = this.#resources.get(resource)
-    if (here === undefined) this.#resources.set(resource, (here = { held: new Map(), asked: new Map(), lastSn: 0 }))
+    if (here === undefined) this.#resources.set(resource, (here = { held: new Map(), requests: new Map(), lastSn: 0 }))
     return here
   }
 }

@@ -18,10 +18,10 @@ export function checkNodes(clients: ReadonlyMap<ClientId, CcpfsClient>, maxIdleL
         checkPins(lock)
         if (lock.state === 'GRANTED' && lock.readers + lock.writers === 0) idle++
         if (lock.writers === 0 || (lock.mode !== 'BW' && lock.mode !== 'PW')) continue
-        const others = writing.get(resource) ?? []
-        const clash = others.some((o) => o.client !== client && overlaps(o.lock.range, lock.range))
+        const otherWrites = writing.get(resource) ?? []
+        const clash = otherWrites.some((o) => o.client !== client && overlaps(o.lock.range, lock.range))
         invariant(!clash, 'I2: blocking write locks in use do not overlap')
-        writing.set(resource, [...others, { client, lock }])
+        writing.set(resource, [...otherWrites, { client, lock }])
       }
     }
     invariant(idle === node.locks.idle, 'idle locks are counted')

@@ -61,18 +61,20 @@ export class PlainLocks {
 
   /** `client/reqId` of everything that blocks a waiting request. */
   inTheWay(r: Request): string[] {
-    const fits = (asked: LockMode, held: LockMode, state: LockState): boolean =>
-      isCompatible(asked, held, this.#policy.earlyGrant ? state : 'GRANTED')
-    const own = this.locks.filter((l) => {
+    const isGrantable = (requested: LockMode, held: LockMode, state: LockState): boolean =>
+      isCompatible(requested, held, this.#policy.earlyGrant ? state : 'GRANTED')
+    const mergeable = this.locks.filter((l) => {
       if (l.client !== r.client || l.state !== 'GRANTED' || l.isRevoked || !overlaps(l.range, r.range)) return false
       return this.#policy.upgrade || [l.mode, r.mode].includes(join(l.mode, r.mode))
     })
-    const mode = own.reduce<LockMode>((m, l) => join(l.mode, m), r.mode)
-    const range = own.reduce<LockRange>((x, l) => union(x, l.range), r.range)
-    const locks = this.locks.filter((l) => !own.includes(l) && overlaps(l.range, range) && !fits(mode, l.mode, l.state))
+    const mode = mergeable.reduce<LockMode>((m, l) => join(l.mode, m), r.mode)
+    const range = mergeable.reduce<LockRange>((x, l) => union(x, l.range), r.range)
+    const locks = this.locks.filter(
+      (l) => !mergeable.includes(l) && overlaps(l.range, range) && !isGrantable(mode, l.mode, l.state),
+    )
     const earlier = this.queue
       .slice(0, this.queue.indexOf(r))
-      .filter((v) => v.client !== r.client && overlaps(v.range, r.range) && !fits(r.mode, v.mode, 'GRANTED'))
+      .filter((v) => v.client !== r.client && overlaps(v.range, r.range) && !isGrantable(r.mode, v.mode, 'GRANTED'))
     return [...locks, ...earlier].map((x) => `${x.client}/${x.reqId}`)
   }
 }

@@ -80,7 +80,7 @@ export class PlainResource {
       for (const l of against) this.#revoke(l)
       const older = this.#queue
         .slice(0, i)
-        .some((v) => v.client !== r.client && meet(v, r) && !this.#fits(r.mode, v.mode, 'GRANTED'))
+        .some((v) => v.client !== r.client && meet(v, r) && !this.#isGrantable(r.mode, v.mode, 'GRANTED'))
       if (older || against.length > 0) continue
       this.#queue.splice(i, 1)
       this.#grant(r, wanted)
@@ -88,12 +88,12 @@ export class PlainResource {
     }
   }
 
-  #fits(asked: LockMode, held: LockMode, state: LockState): boolean {
-    return isCompatible(asked, held, this.#policy.earlyGrant ? state : 'GRANTED')
+  #isGrantable(requested: LockMode, held: LockMode, state: LockState): boolean {
+    return isCompatible(requested, held, this.#policy.earlyGrant ? state : 'GRANTED')
   }
 
   #denies(l: PlainLock, w: Wanted): boolean {
-    return !w.absorbed.includes(l) && meet(l, w) && !this.#fits(w.mode, l.mode, l.state)
+    return !w.absorbed.includes(l) && meet(l, w) && !this.#isGrantable(w.mode, l.mode, l.state)
   }
 
   #wanted(r: Request): Wanted {
@@ -116,10 +116,10 @@ export class PlainResource {
 
   #grant(r: Request, w: Wanted): void {
     const end = this.#expand(w)
-    const others = this.#queue.filter((q) => q.client !== r.client)
-    const isWanted = others.some((q) => {
+    const otherClients = this.#queue.filter((q) => q.client !== r.client)
+    const isWanted = otherClients.some((q) => {
       const u = this.#wanted(q)
-      return meet(u, { start: w.start, end }) && !this.#fits(u.mode, w.mode, 'GRANTED')
+      return meet(u, { start: w.start, end }) && !this.#isGrantable(u.mode, w.mode, 'GRANTED')
     })
     const state = this.#policy.earlyRevocation && end === w.end && isWanted ? 'CANCELING' : 'GRANTED'
     const sn = this.#nextSn
@@ -149,11 +149,11 @@ export class PlainResource {
     if (!this.#policy.expand) return w.end
     let limit = EOF
     for (const l of this.locks) {
-      if (!w.absorbed.includes(l) && l.start > w.end && !this.#fits(w.mode, l.mode, l.state))
+      if (!w.absorbed.includes(l) && l.start > w.end && !this.#isGrantable(w.mode, l.mode, l.state))
         limit = Math.min(limit, l.start - 1)
     }
     for (const q of this.#policy.queueLimits ? this.#queue : []) {
-      if (q.client === w.client || this.#fits(q.mode, w.mode, 'GRANTED') || q.end < w.start) continue
+      if (q.client === w.client || this.#isGrantable(q.mode, w.mode, 'GRANTED') || q.end < w.start) continue
       limit = Math.min(limit, q.start > w.end ? q.start - 1 : w.end)
     }
     if (this.locks.length > this.#policy.capAbove)

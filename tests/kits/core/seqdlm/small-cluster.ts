@@ -74,16 +74,16 @@ export class SmallCluster {
   /** Runs operations and delivers messages until none are left; results in the order of starting. */
   all<T>(operations: readonly ((done: Done<T>) => void)[]): T[] {
     const results: T[] = []
-    let left = operations.length
+    let remaining = operations.length
     for (const [i, operation] of operations.entries()) {
       operation((result) => {
         if (!result.ok) throw new Error(`${result.error.code}: ${result.error.what}`)
         results[i] = result.value
-        left--
+        remaining--
       })
     }
     this.settle()
-    if (left > 0) throw new Error(`${left} operations never returned`)
+    if (remaining > 0) throw new Error(`${remaining} operations never returned`)
     return results
   }
 

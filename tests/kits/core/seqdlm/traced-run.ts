@@ -10,7 +10,7 @@ import { LockServer } from '#core/seqdlm/lock-server.ts'
 import type { FromLockServer, ToLockServer } from '#core/seqdlm/messages.ts'
 import type { TraceFeed } from '#core/seqdlm/trace/trace.ts'
 
-export type Told =
+export type TraceRecord =
   | { readonly at: number; readonly what: 'event'; readonly server: ServerId; readonly event: LockEvent }
   | {
       readonly at: number
@@ -44,29 +44,37 @@ export interface RunOptions {
 const EVICTED = 0
 
 /** Lock clients and one lock server on channels that deliver in random order; a flush is a message and its answer. */
-export function tracedRun({ policy, seed, clients, resources, operations, reach, evictions = 0 }: RunOptions): Told[] {
+export function tracedRun({
+  policy,
+  seed,
+  clients,
+  resources,
+  operations,
+  reach,
+  evictions = 0,
+}: RunOptions): TraceRecord[] {
   const random = randomStream(seed, 'run')
-  const told: Told[] = []
+  const records: TraceRecord[] = []
   const channels = new Map<string, (() => void)[]>()
-  const gone = new Set<number>()
+  const evicted = new Set<number>()
   let at = 0
   let messages = 0
   let rpcSeq = 0
   const post = (channel: string, client: number, isUp: boolean, message: Message, deliver: () => void): void => {
     const n = messages++
-    told.push({ at, what: 'sent', n, client, isUp, message })
+    records.push({ at, what: 'sent', n, client, isUp, message })
     const queue = channels.get(channel) ?? []
     channels.set(channel, queue)
     queue.push(() => {
-      if (gone.has(client)) return
-      told.push({ at, what: 'arrived', n })
+      if (evicted.has(client)) return
+      records.push({ at, what: 'arrived', n })
       deliver()
     })
   }
   const server = new LockServer({
     policy,
     now: () => at,
-    observe: (event) => told.push({ at, what: 'event', server: 0, event }),
+    observe: (event) => records.push({ at, what: 'event', server: 0, event }),
     send: (client, message) =>
       post(`down ${client}`, client, false, message, () => nodes[client]?.receive(message as never)),
   })
@@ -100,7 +108,7 @@ export function tracedRun({ policy, seed, clients, resources, operations, reach,
   const held: { client: number; pin: Pin }[] = []
   const begin = (): void => {
     const client = random.below(clients)
-    if (gone.has(client)) return
+    if (evicted.has(client)) return
     const resource = random.below(resources)
     const start = random.below(reach)
     const end = random.below(6) === 0 ? EOF : start + random.below(reach)
@@ -112,37 +120,37 @@ export function tracedRun({ policy, seed, clients, resources, operations, reach,
       const { sn } = pin.value.lock.current
       const bytes = 1 + random.below(100)
       dirty.set(`${resource}/${sn}`, (dirty.get(`${resource}/${sn}`) ?? 0) + bytes)
-      told.push({ at, what: 'wrote', resource, sn, bytes })
+      records.push({ at, what: 'wrote', resource, sn, bytes })
     })
   }
-  let left = operations
+  let remaining = operations
   for (;;) {
     // Several events often share one instant.
     at += random.below(3)
     const busy = [...channels.values()].filter((q) => q.length > 0)
-    const choices = busy.length + held.length + (left > 0 ? 2 : 0)
+    const choices = busy.length + held.length + (remaining > 0 ? 2 : 0)
     if (choices === 0) break
     const choice = random.below(choices)
     if (evictions > 0 && random.uniform() < evictions) {
-      gone.add(EVICTED)
+      evicted.add(EVICTED)
       server.evict(EVICTED)
     }
     if (choice < busy.length) busy[choice]?.shift()?.()
     else if (choice < busy.length + held.length) {
       const [done] = held.splice(choice - busy.length, 1)
-      if (done && !gone.has(done.client)) nodes[done.client]?.unlock(done.pin)
+      if (done && !evicted.has(done.client)) nodes[done.client]?.unlock(done.pin)
     } else {
-      left--
+      remaining--
       begin()
     }
   }
-  return told
+  return records
 }
 
 /** Replays the recorded events up to `to`, inclusive, into a feed. */
-export function tell(feed: TraceFeed, told: readonly Told[], to = Infinity): void {
+export function replay(feed: TraceFeed, records: readonly TraceRecord[], to = Infinity): void {
   const numbers = new Map<number, number>()
-  for (const t of told) {
+  for (const t of records) {
     if (t.at > to) return
     if (t.what === 'event') feed.observe(t.server, t.event)
     else if (t.what === 'sent') numbers.set(t.n, feed.sent(t.at, 0, t.client, t.isUp, t.message))

@@ -378,8 +378,8 @@ export class World {
     if (!isFlushed) return
     const { resource, lockId } = message
     for (const sn of this.checker.snsOf(resource, lockId)) {
-      const left = this.clients.get(client)?.pages.bucket(resource, sn)
-      invariant(left === undefined, `I10, I12: SN ${sn} is flushed before a ${message.kind} of lock ${lockId}`)
+      const unflushed = this.clients.get(client)?.pages.bucket(resource, sn)
+      invariant(unflushed === undefined, `I10, I12: SN ${sn} is flushed before a ${message.kind} of lock ${lockId}`)
     }
   }
 

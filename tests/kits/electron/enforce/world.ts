@@ -15,7 +15,7 @@ import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
 import { newSession } from '#electron/enforce/console-name.ts'
 import { covers, parseTimers } from '#electron/enforce/expiry.ts'
 import { LIST_SYSTEMD_TIMERS } from '#electron/enforce/expiry-systemd.ts'
-import { isOwnName } from '#electron/enforce/own-names.ts'
+import { isManagedName } from '#electron/enforce/managed-names.ts'
 import { EnforcementStore, storeFile } from '#electron/enforce/store.ts'
 import { leaseStore } from '#electron/enforce/store-leases.ts'
 import { enterEnforce } from '#electron/host/sources/other-consoles.ts'
@@ -324,7 +324,7 @@ export class World {
   ours(host: string): string[] {
     const text = this.source.emulator.node(host)?.exec(`lctl get_param -n ${RULES}`).stdout ?? ''
     return parseNrsTbfRule(text)
-      .rules.filter((r) => isControllerRule(r.name) || isOwnName(r.name))
+      .rules.filter((r) => isControllerRule(r.name) || isManagedName(r.name))
       .map((r) => r.name)
   }
 

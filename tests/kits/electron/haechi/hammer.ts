@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { randomStream } from '#core/base/random.ts'
 import { usablePart } from '#core/haechi/claim.ts'
-import { epochNear } from '#core/haechi/report-word.ts'
+import { epochNear } from '#core/haechi/pool-word.ts'
 import { NodeMemory } from '#electron/haechi/node-memory.ts'
 import type { NodeShape } from '#electron/haechi/layout.ts'
 

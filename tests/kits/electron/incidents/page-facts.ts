@@ -106,7 +106,7 @@ export function fill(size: Size, jobId?: (k: number) => string): History {
   )
   event(a + 30, 'alarm', 'Wait', 'service wait 312 ms, above 150 ms for 30 s', 'all OSS')
   event(b, 'start', 'Rule', 'hog4690 bound: ref 0 \u2192 48 on 12/12 OSS', 'mira')
-  event(b + 1, 'change', 'Rule', 'ckpt_4655 rate 200 \u2192 250, read back equal', 'mira')
+  event(b + 1, 'change', 'Rule', 'ckpt_4655 rate 200 \u2192 250, verified by read-back', 'mira')
   event(b + 1, 'stop', 'Rule', 'old_cap stopped', 'mira')
   event(seconds - 20, 'note', 'Note', 'owner told to stripe wider', 'mira')
   history.settle()
@@ -235,7 +235,7 @@ export function incidentOf(size: Size, word = '4690.python.u1021'): Incident {
             kind: 'intent',
             text: "lctl set_param ost.OSS.ost_io.nrs_tbf_rule=\n  'start hog4690 jobid={4690.*} rate=400'",
           },
-          { atMs: at(b), where: 'oss01', kind: 'outcome', text: `exit 0 \u00B7 read back equal ${word}` },
+          { atMs: at(b), where: 'oss01', kind: 'outcome', text: `exit 0 \u00B7 verified by read-back ${word}` },
           { atMs: at(b + 1), where: 'all', kind: 'outcome', text: 'timer sluice-b311 due 15:02:40' },
         ],
       },

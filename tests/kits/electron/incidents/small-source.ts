@@ -1,7 +1,7 @@
 /** Small cluster that was sampled for some seconds, as the source of bundles. */
 import { emulatedCluster, twoJobs } from '#tests/node/emulated-cluster.ts'
 import type { ExportInput } from '#core/api/incidents.ts'
-import { keptSlice } from '#electron/incidents/bundle/audit-slices.ts'
+import { storedSlice } from '#electron/incidents/bundle/audit-slices.ts'
 import type { BundleSource } from '#electron/incidents/bundle/bundle-source.ts'
 
 /** Start of its clock, Unix ms. */
@@ -25,7 +25,7 @@ export async function smallSource(seconds: number): Promise<BundleSource> {
       seed: 1,
       releases: monitor.servers.map((server) => ({ server, release: '2.16.0' })),
     },
-    audit: (fromMs, toMs) => keptSlice(db, 'EMULATED', { fromMs, toMs }),
+    audit: (fromMs, toMs) => storedSlice(db, 'EMULATED', { fromMs, toMs }),
     readings: () => [
       { atMs: EPOCH + 2_000, server: 'oss01', what: 'obdfilter.*.job_stats', text: 'job_stats:\n- job_id: 1.hog.u1\n' },
       { atMs: EPOCH + 1_000, server: 'oss01', what: 'obdfilter.*.job_stats', text: '' },

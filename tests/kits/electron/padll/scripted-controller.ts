@@ -144,6 +144,12 @@ export interface CallTally {
   readonly errors: number
 }
 
+/** Report of one process. */
+interface StageReport {
+  readonly calls: Record<string, CallTally>
+  readonly ioUring: { readonly refused: boolean; readonly rings: number }
+}
+
 /** Program under the stage. `report`: counters of its processes, added up. */
 export class Staged {
   readonly child: ChildProcess
@@ -164,12 +170,19 @@ export class Staged {
     })
   }
 
+  #reports(): StageReport[] {
+    const files = readdirSync(this.#report).map((name) => join(this.#report, name))
+    return files.map((file) => JSON.parse(readFileSync(file, 'utf8')) as StageReport)
+  }
+
+  /** Use of io_uring, by process. */
+  ioUring(): StageReport['ioUring'][] {
+    return this.#reports().map(({ ioUring }) => ioUring)
+  }
+
   report(): Record<string, CallTally> {
     const sum: Record<string, CallTally> = {}
-    for (const name of readdirSync(this.#report)) {
-      const { calls } = JSON.parse(readFileSync(join(this.#report, name), 'utf8')) as {
-        calls: Record<string, CallTally>
-      }
+    for (const { calls } of this.#reports()) {
       for (const [call, t] of Object.entries(calls)) {
         const s = sum[call]
         sum[call] = {

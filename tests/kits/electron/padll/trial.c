@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -130,6 +131,81 @@ static void writes(void) {
   }
   close(fd);
   report(began);
+}
+
+/* Writes of 64 KiB, each in two buffers, and as blocks of a stream: in bytes. */
+static void vectors(void) {
+  static char block[32768];
+  struct iovec two[2] = {{block, sizeof block}, {block, sizeof block}};
+  double began = now();
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (fd < 0) fail("open");
+  begin_span(began);
+  for (double at = began; goes_on(began, at); at = now()) {
+    ssize_t n = pwritev(fd, two, 2, 0);
+    if (n != 2 * (ssize_t)sizeof block) fail("pwritev");
+    done += n;
+    end_span(at);
+  }
+  close(fd);
+  report(began);
+}
+
+static void streams(void) {
+  static char block[65536];
+  double began = now();
+  FILE *f = fopen(path, "w");
+  if (!f) fail("fopen");
+  begin_span(began);
+  for (double at = began; goes_on(began, at); at = now()) {
+    if (fwrite(block, 1, sizeof block, f) != sizeof block) fail("fwrite");
+    done += (long)sizeof block;
+    rewind(f);
+    end_span(at);
+  }
+  if (fclose(f) != 0) fail("fclose");
+  report(began);
+}
+
+/* Every call with several buffers and every block of a stream, once, to compare the report. */
+static void blocks(void) {
+  char text[64], more[8];
+  struct iovec two[2] = {{text, 5}, {more, 3}};
+  int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+  memset(text, 'a', sizeof text), memset(more, 'b', sizeof more);
+  if (writev(fd, two, 2) != 8) fail("writev");                             /* writev 1, 8 bytes */
+  if (pwritev(fd, two, 2, 8) != 8 || pwritev2(fd, two, 1, 16, 0) != 5) fail("pwritev"); /* pwritev 2, 13 bytes */
+  lseek(fd, 0, SEEK_SET);
+  if (readv(fd, two, 2) != 8 || memcmp(text, "aaaaa", 5) || memcmp(more, "bbb", 3)) fail("readv"); /* readv 1, 8 bytes */
+  if (preadv(fd, two, 2, 8) != 8 || preadv2(fd, two, 1, 16, 0) != 5) fail("preadv"); /* preadv 2, 13 bytes */
+  const struct iovec *volatile wild = (const struct iovec *)8;
+  errno = 0;
+  if (readv(fd, wild, 2) != -1 || errno != EFAULT) fail("readv EFAULT"); /* readv 2, an error */
+  volatile int negative = -1;
+  if (writev(fd, two, negative) != -1 || errno != EINVAL) fail("writev EINVAL"); /* writev 2, an error */
+  close(fd);
+  FILE *f = fopen(path, "r+");
+  if (!f || fread(text, 3, 4, f) != 4) fail("fread"); /* fread 1, 12 bytes */
+  if (fread(text, 1, 64, f) != 9 || !feof(f)) fail("fread to the end"); /* fread 2, 76 bytes: the requested ones */
+  rewind(f);
+  if (fwrite(text, 2, 5, f) != 5 || fclose(f) != 0) fail("fwrite"); /* fwrite 1, 10 bytes */
+  char room[16];
+  errno = 0;
+  FILE *memory = fmemopen(room, sizeof room, "w"); /* no file: not managed */
+  if (!memory || fwrite("text", 1, 4, memory) != 4 || errno != 0 || fclose(memory) != 0) fail("fmemopen"); /* fwrite 2 */
+  report(now());
+}
+
+/* A ring of io_uring for some seconds and until the file named by TRIAL_UNTIL exists, or the reason that there is none. */
+static void uring(void) {
+  unsigned parameters[30] = {0};
+  once();
+  int ring = (int)syscall(SYS_io_uring_setup, 1, parameters);
+  int why = errno;
+  printf("%s\n", ring >= 0 ? "ring" : why == ENOSYS ? "ENOSYS" : strerror(why));
+  fflush(stdout);
+  double began = now();
+  while (ring >= 0 && goes_on(began, now())) usleep(50000);
 }
 
 /* Processes that open once and exit, `number` at a time. */
@@ -390,6 +466,10 @@ int main(int count, char **words) {
   if (IS("loop")) loop();
   else if (IS("some")) some();
   else if (IS("writes")) writes();
+  else if (IS("vectors")) vectors();
+  else if (IS("streams")) streams();
+  else if (IS("blocks")) blocks();
+  else if (IS("uring")) uring();
   else if (IS("storm")) storm();
   else if (IS("forked")) forked();
   else if (IS("exec")) exec_chain(words[0]);

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SshEndpoint } from '#electron/ssh/config.ts'
 import { LIMITS, type SshLimits } from '#electron/ssh/limits.ts'
-import { KeyRing, type AskPassphrase } from '#electron/ssh/private-key.ts'
+import { KeyRing, type PromptPassphrase } from '#electron/ssh/private-key.ts'
 import { Session, type SessionParts } from '#electron/ssh/session.ts'
 import { HostKeys, type HostKeySources } from '#electron/ssh/verdict.ts'
 import { me, scratch } from './sshd.ts'
@@ -47,19 +47,19 @@ const sessions: Session[] = []
 export function sessionOf(
   hostKeys: HostKeys,
   endpoint: SshEndpoint,
-  more: Partial<SessionParts> & { readonly ask?: AskPassphrase } = {},
+  more: Partial<SessionParts> & { readonly ask?: PromptPassphrase } = {},
 ): Session {
   const { ask, ...parts } = more
   const session = new Session(hostKeys, endpoint, {
     ring: new KeyRing(ask),
     random: () => 0.5,
     limits: QUICK,
-    comesBack: false,
+    reconnects: false,
     ...parts,
   })
   sessions.push(session)
   return session
 }
 
-/** For afterEach. */
+/** Stops all sessions; for afterEach. */
 export const stopSessions = (): void => sessions.splice(0).forEach((s) => s.stop())

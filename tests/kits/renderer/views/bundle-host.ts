@@ -3,7 +3,7 @@ import { ORPCError } from '@orpc/client'
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import type {
   Alert,
-  AlertRuleFace,
+  AlertRuleView,
   BundleRow,
   ExportEvent,
   ExportInput,
@@ -117,7 +117,7 @@ export const alertOf = (id: string, more: Partial<Alert> = {}): Alert => ({
   ...more,
 })
 const queue = { kind: 'queue', on: true, threshold: 4, forS: 30, opens: true } as const
-export const ruleFace = (more: Partial<AlertRuleFace> = {}): AlertRuleFace => ({
+export const ruleFace = (more: Partial<AlertRuleView> = {}): AlertRuleView => ({
   ...queue,
   title: 'Queue growth',
   about: 'Queued RPCs of a target against what is usual of it',
@@ -144,7 +144,7 @@ export interface BundleHost {
   goOnPut: (() => void) | null
   verdict: VerdictOfBundle
   parts: { base64: string; isLast: boolean }[]
-  rules: AlertRuleFace[]
+  rules: AlertRuleView[]
   /** Refuses the next call of this verb. */
   refuse: { verb: string; notice: Notice } | null
 }

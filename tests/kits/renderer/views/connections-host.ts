@@ -86,7 +86,7 @@ export const server = (host: string, patch: Partial<ServerCard> = {}): ServerCar
   key: known(host),
   login: 'agent, ED25519',
   strictKex: true,
-  channel: 'framed channel',
+  channel: 'one shell session for all commands',
   algorithms: 'curve25519-sha256, chacha20-poly1305',
   sudo: { kind: 'write', text: 'reads the list, writes by the helper', level: 'ok' },
   timers: 'systemd',
@@ -364,12 +364,14 @@ export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost
     'connect',
     'disconnect',
     'show',
+    'play',
     'save',
     'remove',
     'trust',
     'passphrase',
     'setProbe',
     'setSafeMode',
+    'setMaxRate',
     'setAllowRoot',
   ]
   const api = {
@@ -392,6 +394,14 @@ export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost
         others: host.others,
       })),
       stopScript: note('stopScript', () => host.script),
+    },
+    sandbox: {
+      gallery: async () => ({
+        entries: [
+          { id: 'built-in/demo', title: 'Four OSTs, one heavy job', about: 'One hog.', own: false },
+          { id: 'own/night', title: 'Night', about: '', own: true },
+        ],
+      }),
     },
     clusters: {
       ...Object.fromEntries(silent.map((verb) => [verb, note(verb, () => undefined)])),

@@ -27,14 +27,14 @@ export const mark = (atMs: number, kind: Mark['kind'], text: string, more: Parti
   where: '',
   ...more,
 })
-const MARKS: readonly Mark[] = [
+export const MARKS: readonly Mark[] = [
   mark(at(1, 40), 'start', 'login_cap started by mira'),
-  mark(at(2, 52), 'alarm', 'queued RPC \u00D74.4 for 16 min', { subject: 'Alarm', where: 'OST0003' }),
+  mark(at(2, 52), 'alarm', 'queued RPC \u00D74.4 for 16 min', { subject: 'Queue', where: 'OST0003' }),
   mark(at(3, 6), 'start', 'cap_4601 started by dev, ref 48'),
   mark(at(3, 15), 'note', 'hdfwrite again, told its owner', { subject: 'Note' }),
   mark(at(4, 50), 'stop', 'cap_4601 stopped by its timer'),
   mark(at(7), 'change', 'login_cap 100 \u2192 80 by mira'),
-  mark(at(9, 10), 'alarm', 'MDT0001 op/s \u00D73, 11 min', { subject: 'Alarm' }),
+  mark(at(9, 10), 'alarm', 'MDT0001 op/s \u00D73, 11 min', { subject: 'Queue' }),
   mark(at(13, 57), 'lost', 'oss07 silent for 24 s', { subject: 'Source', level: 'unknown' }),
 ]
 
@@ -190,7 +190,7 @@ export interface HistoryHost {
   readonly calls: { verb: string; input: unknown }[]
   /** Refuses the next verb with this. */
   refuse: Notice | null
-  /** Parts that `csv` sends; a number waits until the test goes on. */
+  /** Parts that `csv` sends; a number waits until the test continues. */
   csv: { text: string; rows: number; isLast: boolean }[]
   /** If set, the CSV waits before its last part until it is called. */
   goOn: (() => void) | null

@@ -66,7 +66,7 @@ export function historyPage() {
   const press = (key: string, more: KeyboardEventInit = {}): void => {
     document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }))
   }
-  const asked = () => page.host.queries.at(-1)
+  const lastQuery = () => page.host.queries.at(-1)
   const called = (verb: string) => page.host.calls.filter((c) => c.verb === verb).map((c) => c.input)
   async function drag(fromMs: number, toMs: number): Promise<void> {
     const layer = find('spans')
@@ -75,5 +75,5 @@ export function historyPage() {
     await layer.trigger('pointermove', { clientX: xOf(toMs) })
     await layer.trigger('pointerup', { clientX: xOf(toMs) })
   }
-  return { page, open, openWhole, find, all, out, press, asked, called, drag }
+  return { page, open, openWhole, find, all, out, press, lastQuery, called, drag }
 }

@@ -1,5 +1,5 @@
 /** Frames and host for the tests of this view: eight clients on one stripe, two of them readers, as on a busy file. */
-import type { LocksCompare, LocksFrame, LocksPlane, Moment } from '#core/api/locks.ts'
+import type { LocksCompare, LocksFrame, LocksPlane, LanesRange } from '#core/api/locks.ts'
 import type { Client } from '#renderer/stores/client.ts'
 import { useConnectionStore } from '#renderer/stores/connection.ts'
 
@@ -115,7 +115,7 @@ export function livesOf(schedule: readonly SampleLife[]): Resource['lives'] {
       within(l.granted) === null
         ? ''
         : l.early
-          ? `${l.mode} passes CANCELING NBW locks: early grant (Table II, NBW column)`
+          ? `${l.mode} passes CANCELING NBW locks: early grant (lock compatibility, NBW column)`
           : 'every lock in its way was released: normal grant',
     ),
     ending: all(() => ''),
@@ -198,7 +198,7 @@ interface Row {
   readonly why?: string
   readonly alarm?: LocksFrame['rows']['alarm'][number]
 }
-const storm = (alarm: 'convoy' | 'ping-pong') => ({ level: 'watch', why: `${alarm} on it`, alarm }) as const
+const storm = (kind: 'convoy' | 'ping-pong') => ({ level: 'watch', why: `${kind} on it`, alarm: kind }) as const
 const ROWS: readonly Row[] = [
   { name: 'ckpt.h5 / 3', waiting: 14, conflicts: 412, revocations: 398, cancelMs: 9.1, ...storm('convoy') },
   { name: 'ckpt.h5 / 1', waiting: 9, conflicts: 388, revocations: 371, cancelMs: 8.8 },
@@ -266,14 +266,14 @@ export function locksFrame(patch: Partial<LocksFrame> = {}): LocksFrame {
         kind: 'convoy',
         level: 'watch',
         resource: 'r3',
-        text: 'Convoy on ckpt.h5 / 3, 14 behind one PR',
+        text: 'Convoy on ckpt.h5 / 3, 14 behind 1 PR lock',
         note: '0.031 s',
       },
       {
         kind: 'ping-pong',
         level: 'watch',
         resource: 'k3',
-        text: 'Ping-pong on run.log / 0, 41 owners/s',
+        text: 'Ping-pong on run.log / 0, 41 owner changes/s',
         note: '12 s',
       },
       {
@@ -362,7 +362,7 @@ export interface LocksHost {
     sort: string
     filter: string
     selected: string
-    moment: Moment | null
+    moment: LanesRange | null
     spanMs: number | null
     offset: number
     limit: number

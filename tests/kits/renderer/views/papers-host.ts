@@ -1,7 +1,14 @@
 /** Host for the tests of this view: one run whose events the test sends, and its parts. */
 import { ORPCError } from '@orpc/client'
 import type { Notice } from '#core/api/frames.ts'
-import type { ClaimResult, PaperClaim, PaperExperiment, PapersEvent, PapersResult } from '#core/api/papers.ts'
+import type {
+  ClaimResult,
+  PaperClaim,
+  PaperExperiment,
+  PaperFigure,
+  PapersEvent,
+  PapersResult,
+} from '#core/api/papers.ts'
 import type { Client } from '#renderer/stores/client.ts'
 import { useConnectionStore } from '#renderer/stores/connection.ts'
 
@@ -11,6 +18,8 @@ export const paperClaim = (more: Partial<PaperClaim> = {}): PaperClaim => ({
   what: 'as fast as No BW',
   metric: 'ratio of aggregates',
   published: 'highest of the three',
+  target: { is: '>=', than: 1 },
+  tolerance: { size: 0.02, reason: 'Parity within the spread of repetitions.' },
   comparator: '>=',
   bound: 0.98,
   ...more,
@@ -20,11 +29,69 @@ export const claimResult = (more: Partial<ClaimResult> = {}): ClaimResult => ({
   ...paperClaim(),
   system: 'adaptbf',
   measured: 0.9989,
+  verdict: 'reproduced',
+  deviation: -0.0011,
   range: [0.9986, 0.999],
   ok: true,
   failed_seeds: [],
   ...more,
 })
+
+/** A claim of each outcome: reproduced, calibrated on, differs, contradicts the paper, not published. */
+export const claimsOfEachVerdict = (): ClaimResult[] => [
+  claimResult(),
+  claimResult({
+    id: 'adaptbf.IV-D.2',
+    what: 'time of a write by one client',
+    published: 5.6,
+    target: { at: 5.6 },
+    measured: 5.6,
+    range: [5.6, 5.6],
+    deviation: 0,
+    verdict: 'calibrated',
+    calibrates: 'rpcUs, the time of one RPC.',
+  }),
+  claimResult({
+    id: 'adaptbf.IV-D.3',
+    what: 'gain of Job1 over No BW',
+    published: 20,
+    target: { at: 20 },
+    tolerance: { size: 0.1, isRelative: true, reason: 'A tenth, for a model without the spread of a testbed.' },
+    measured: 25,
+    range: [23.5, 26.25],
+    deviation: 0.25,
+    verdict: 'differs',
+    note: 'The model has no cache.',
+  }),
+  claimResult({
+    id: 'adaptbf.IV-D.4',
+    what: 'end of the run',
+    published: 78,
+    target: { at: 78 },
+    tolerance: { size: 1, reason: 'Printed as whole minutes.' },
+    measured: 97,
+    range: [97, 97],
+    deviation: 19 / 78,
+    verdict: 'contradicts',
+    proof: 'The work of Table I takes 97 minutes at the published limit.',
+  }),
+  silentClaim(),
+]
+
+/** A claim on which the paper is silent. */
+function silentClaim(): ClaimResult {
+  const { target: _, tolerance: __, ...claim } = claimResult()
+  return {
+    ...claim,
+    id: 'adaptbf.IV-D.5',
+    what: 'tokens lent',
+    published: null,
+    deviation: null,
+    measured: 12,
+    range: [11, 13],
+    verdict: null,
+  }
+}
 
 export const experiment = (id: string, more: Partial<PaperExperiment> = {}): PaperExperiment => ({
   id: `adaptbf.${id}`,
@@ -33,6 +100,7 @@ export const experiment = (id: string, more: Partial<PaperExperiment> = {}): Pap
   parts: 3,
   setup: ['The model of all.', `The jobs of ${id}.`],
   claims: [paperClaim({ id: `adaptbf.${id}.1` })],
+  fits: [],
   ...more,
 })
 
@@ -40,6 +108,56 @@ const lines = (jobs: number[], binS = 1) => ({
   binS,
   series: jobs.map((rate, i) => ({ name: `Job${i + 1}`, values: Array.from({ length: 20 }, () => rate) })),
 })
+
+/** A constant that was fitted, with its prediction. */
+export const fit: PaperExperiment['fits'][number] = {
+  constant: 'rpcUs',
+  value: '5.6 \u00B5s',
+  fittedTo: 'Table III, one client',
+  outOfSample: 'Figure 24 within 12 %',
+}
+
+/** Bars and a curve with published values. */
+export const publishedFigures = (): PaperFigure[] => [
+  {
+    kind: 'bars',
+    id: 'fig4a',
+    title: 'Throughput',
+    unit: 'MB/s',
+    series: ['measured here', 'another'],
+    groups: [
+      { name: 'Job1', values: [100, 50], published: [120, null] },
+      { name: 'Job2', values: [200, 60], published: [180, 60] },
+    ],
+  },
+  {
+    kind: 'curve',
+    id: 'fig20',
+    title: 'One file',
+    unit: 'GB/s',
+    across: 'write size, KB',
+    isLog: true,
+    series: [
+      {
+        name: 'SeqDLM',
+        points: [
+          [16, 1],
+          [64, 3],
+          [256, 9],
+        ],
+      },
+    ],
+    published: [
+      {
+        name: 'SeqDLM',
+        points: [
+          [16, 1.2],
+          [256, 10],
+        ],
+      },
+    ],
+  },
+]
 
 export const papersResult = (more: Partial<PapersResult> = {}): PapersResult => ({
   kind: 'result',
@@ -80,7 +198,7 @@ export const progress = (done: number, of: number): PapersEvent => ({
 
 export interface PapersHost {
   /** Requested runs. */
-  readonly asked: { experiment: string; seeds: number[] }[]
+  readonly runs: { experiment: string; seeds: number[] }[]
   /** Runs canceled because the window stopped consuming them. */
   cancelled: number
   send(event: PapersEvent): void
@@ -94,7 +212,7 @@ export interface PapersHost {
 export function openPapersHost(experiments: readonly PaperExperiment[]): PapersHost {
   let events: ReadableStreamDefaultController<PapersEvent> | undefined
   const host: PapersHost = {
-    asked: [],
+    runs: [],
     cancelled: 0,
     refuse: null,
     send: (event) => {
@@ -110,7 +228,7 @@ export function openPapersHost(experiments: readonly PaperExperiment[]): PapersH
         if (host.refuse !== null) {
           throw new ORPCError('REFUSED', { defined: true, message: host.refuse.what, data: host.refuse })
         }
-        host.asked.push(input)
+        host.runs.push(input)
         const stream = new ReadableStream<PapersEvent>({ start: (controller) => void (events = controller) })
         signal.addEventListener('abort', () => {
           host.cancelled++

@@ -55,7 +55,14 @@ const topology: Topology = {
     ['4690.python.u1021', ['altair-OST0000', 'altair-OST0001']] as const,
     ['4711.cfd_solve.u884', ['altair-OST0000']] as const,
     ['4655.vasp_std.u340', ['altair-OST0000', 'altair-MDT0000']] as const,
-  ].map(([jobId, targets]) => ({ jobId, clients: 2, detail: 'writes 1 MiB', targets: [...targets], processes: 16 })),
+  ].map(([jobId, targets], i) => ({
+    jobId,
+    colour: i + 1,
+    clients: 2,
+    detail: 'writes 1 MiB',
+    targets: [...targets],
+    processes: 16,
+  })),
   moreJobs: 0,
 }
 
@@ -124,7 +131,7 @@ function variantResult(at: number, jobs: number): VariantResult {
       'no controller',
       '400 RPC/s, jobid={4690.*}, 30 min',
       'lends and borrows tokens per OST, period 10 s',
-      'PADLL leftover, 4690 getattr 8 k op/s',
+      'PADLL PSFA, 4690 getattr 8 k op/s',
     ][at % 4]!,
     metrics: values,
     chart: {
@@ -248,6 +255,8 @@ export interface SandboxHost {
   send(event: RunEvent): void
   /** Breaks the stream of the current run, like a lost connection. */
   breakOff(error: Error): void
+  /** Scenarios played live. */
+  readonly played: string[]
   readonly api: unknown
 }
 export const sampleText = 'title: altair\ncluster: altair\nclients:\n  count: 8\n'
@@ -314,7 +323,7 @@ export function openSandboxHost(): SandboxHost {
     refuse: null,
     options: [],
     gallery: [
-      { id: 'noisy', title: 'Noisy neighbour', about: 'One hog beside many small jobs on four OSTs.', own: false },
+      { id: 'noisy', title: 'Noisy neighbor', about: 'One hog beside many small jobs on four OSTs.', own: false },
       { id: 'mine', title: 'Monday 03:00', about: 'Saved from a fork.', own: true },
     ],
     check: scenarioCheck(),
@@ -325,7 +334,11 @@ export function openSandboxHost(): SandboxHost {
       if (event.kind !== 'progress') events?.close()
     },
     breakOff: (error) => events?.error(error),
-    api: { sandbox },
+    played: [],
+    api: {
+      sandbox,
+      clusters: { play: async (of: { scenario: string }) => (willing(), void host.played.push(of.scenario)) },
+    },
   }
   useConnectionStore().opened({ api: host.api as Client })
   return host

@@ -201,7 +201,7 @@ export function tokensFrame(patch: Partial<TokensFrame> = {}): TokensFrame {
       fluidFinish: 0.964,
     },
     events: [
-      event(962, 'period', '', 'epoch 417 begins, pool 314 000'),
+      event(962, 'period', '', 'period 417 begins, pool 314 000'),
       event(950, 'conversion', '', 'pool raised by 1 200'),
       event(34, 'claim', 'c07', 'claim found nothing, pool \u221212 600', 'watch'),
       event(33, 'claim', 'c09', 'claim got 437 of 1 000'),
