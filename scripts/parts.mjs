@@ -1,6 +1,6 @@
 /**
  * System packages that tests use and npm cannot install: Chromium for the browser suite, a C compiler for PADLL's stage, an SSH
- * server for sessions, containers for servers with a real systemd, and optionally Slurm.
+ * server for sessions, the shells and awks of servers, containers for servers with a real systemd, and optionally Slurm.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -21,6 +21,9 @@ const COMPILER = ['gcc', 'libc6-dev']
 const SSH = ['openssh-server', 'openssh-client']
 const SSHD = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/usr/libexec/sshd']
 
+/** Shells and awks that scripts of Sluice run under on servers. */
+const SHELLS = ['busybox', 'mawk', 'gawk']
+
 /** Servers with real parts: a Debian root, booted in a container. Requires root, and Linux. */
 const SERVERS = ['mmdebstrap', 'systemd-container']
 
@@ -40,6 +43,9 @@ const lacksSshd = () =>
   process.platform !== 'win32' &&
   !(SSHD.some((file) => existsSync(file)) && isOnPath('ssh-keygen') && isOnPath('ssh-agent'))
 
+const lacksShells = () =>
+  process.platform === 'linux' && !(isOnPath('busybox') && isOnPath('mawk') && isOnPath('gawk'))
+
 const lacksServers = () =>
   process.platform === 'linux' &&
   process.getuid?.() === 0 &&
@@ -57,7 +63,7 @@ const isDebian = () => {
 }
 
 /**
- * Finds Chromium, a C compiler and sshd; on Debian, as root, installs missing ones.
+ * Finds Chromium, a C compiler, sshd and the shells of servers; on Debian, as root, installs missing ones.
  * @returns {Promise<{ env: Record<string, string>, missing?: string }>} env for the tests: CHROMIUM is its path, or
  *   SLUICE_NO_CHROMIUM states the reason that there is none
  */
@@ -66,6 +72,7 @@ export async function testParts() {
     ...(chromium() ? [] : BROWSER),
     ...(lacksCompiler() ? COMPILER : []),
     ...(lacksSshd() ? SSH : []),
+    ...(lacksShells() ? SHELLS : []),
     ...(lacksServers() ? SERVERS : []),
   ]
   const canInstall = isDebian() && process.getuid?.() === 0
@@ -77,6 +84,7 @@ export async function testParts() {
     ...(file ? [] : ['Chromium is missing (set CHROMIUM to its path, or install it): the browser suite is skipped']),
     ...(lacksCompiler() ? ['cc is missing (install gcc or clang): the suite of real stages is skipped'] : []),
     ...(lacksSshd() ? ['sshd is missing (install openssh-server): the suite of SSH sessions is skipped'] : []),
+    ...(lacksShells() ? [`${SHELLS.join(', ')}: one is missing (install it): scripts are not run under it`] : []),
     ...(lacksServers()
       ? [
           'mmdebstrap or systemd-nspawn is missing (install mmdebstrap, systemd-container): servers with real parts are skipped',

@@ -124,6 +124,8 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await page.keyboard.press('Enter')
     await page.getByTestId('mode-confirm').click()
     await expect.poll(rules).not.toContain('ab_')
+    // A dialog that is still open would take the keys.
+    await page.getByTestId('mode-confirm').waitFor({ state: 'hidden' })
     await page.keyboard.press('Control+k')
     await page.keyboard.type('enforce')
     await page.keyboard.press('Enter')

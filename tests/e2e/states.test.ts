@@ -224,7 +224,7 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
     await page.getByRole('button', { name: 'Bundle', exact: true }).click()
     await by('bundle-export').click()
     await by('bundle-progress').waitFor()
-    expect(await by('bundle-progress').innerText()).toMatch(/8 of 13 files, 62.%/)
+    await expect.poll(() => by('bundle-progress').innerText()).toMatch(/8 of 13 files, 62.%/)
     await looks('long-task')
     await by('bundle-cancel').click()
     await by('bundle-cancelled').waitFor()
