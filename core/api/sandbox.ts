@@ -3,6 +3,7 @@
  * changes taken over are staged and go through the same review as every other change.
  */
 import { CONTROLLER_NAMES } from '../controllers/registry.ts'
+import { OBJECTIVE_KEYS, OBJECTIVE_UNITS, PLANES } from '../controllers/objectives.ts'
 import * as z from 'zod'
 import { adaptbfOptions } from './adaptbf.ts'
 import { span } from './history.ts'
@@ -108,12 +109,17 @@ export const variantResult = z.object({
     record: z.array(band),
     starvedS: z.array(band),
   }),
-  /**
-   * Results beyond data RPCs, as far as the scenario has them: op/s of all MDTs and the delay by PADLL; bytes/s and waiting under the
-   * lock manager; I/O/s of the data nodes and the part of the reserved ones that were done.
-   */
+  /** Objectives of metadata, locks and tokens, as far as the run has them, in the order of the registry. */
   planes: z.array(
-    z.object({ plane: z.enum(['metadata', 'locks', 'tokens']), what: z.string(), unit: z.string(), value: band }),
+    z.object({
+      key: z.enum(OBJECTIVE_KEYS),
+      plane: z.enum(PLANES),
+      what: z.string(),
+      unit: z.enum(OBJECTIVE_UNITS),
+      /** Direction of a gain; null: not judged. */
+      better: z.enum(['higher', 'lower']).nullable(),
+      value: band,
+    }),
   ),
   /** Remarks on single runs, for example rules that a server refused. */
   remarks: texts,

@@ -8,14 +8,14 @@ import { LockTrace, TRACE_LIMITS } from '../seqdlm/trace/lock-trace.ts'
 import type { LockWorld } from '../seqdlm/trace/trace.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import { CcpfsRun, MANAGERS } from './ccpfs-run.ts'
+import { LockWaits } from './ccpfs-usage.ts'
 import { clientHost } from './padll-cluster.ts'
 import type { CcpfsScenario } from './scenario-ccpfs.ts'
 
 export class EmulatedCcpfs implements LockWorld {
   readonly trace: LockTrace
   readonly run: CcpfsRun
-  /** Sum over all granted locks of the time from request to grant, at the servers, ns. */
-  waitedNs = 0
+  readonly waits = new LockWaits()
   readonly #section: CcpfsScenario
 
   /** @param counters  true to trace every step; the lock schedule is the same without it. */
@@ -31,7 +31,7 @@ export class EmulatedCcpfs implements LockWorld {
     this.run = new CcpfsRun(sim, section, {
       seed,
       observe: (server, event) => {
-        if (event.kind === 'granted') this.waitedNs += event.waitedNs
+        this.waits.observe(event)
         if (counters) feed.observe(server, event)
       },
       ...(counters ? { messages: feed, wrote: feed.wrote } : {}),

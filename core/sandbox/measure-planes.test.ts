@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ObjectiveKey } from '../controllers/objectives.ts'
 import { parseScenario, type Scenario } from '../emulator/scenario.ts'
 import type { RunReport } from './run-report.ts'
 import { runOf } from '#tests/kits/core/sandbox/small-run.ts'
@@ -20,9 +21,9 @@ ${text}`.replace(
   return read.value
 }
 
-const figure = (r: RunReport, what: string): number => {
-  const found = r.planes.find((p) => p.what === what)
-  if (!found) throw new Error(`no figure ${what}`)
+const figure = (r: RunReport, key: ObjectiveKey): number => {
+  const found = r.planes.find((p) => p.key === key)
+  if (!found) throw new Error(`no figure ${key}`)
   return found.value
 }
 
@@ -38,10 +39,10 @@ describe('metadata', () => {
     const run = runOf(STAGED, {}, { seconds: 6 })
     const off = runOf(STAGED, { metadata: 'off' }, { seconds: 6 })
     // Demand is 480/s; stages are limited from the second control cycle on.
-    expect(figure(run, 'served')).toBeLessThan(300)
-    expect(figure(run, 'delayed by PADLL, p95')).toBeGreaterThan(100)
-    expect(figure(off, 'served')).toBeGreaterThan(400)
-    expect(off.planes.map((p) => p.what)).toEqual(['served'])
+    expect(figure(run, 'metadataServed')).toBeLessThan(300)
+    expect(figure(run, 'metadataHeldMs')).toBeGreaterThan(100)
+    expect(figure(off, 'metadataServed')).toBeGreaterThan(400)
+    expect(off.planes.map((p) => p.key)).toEqual(['metadataServed', 'metadataWaitMs'])
     expect(off.jobs[0]!.waitP95Ms).toBeLessThan(run.jobs[0]!.waitP95Ms)
   })
 
@@ -56,8 +57,8 @@ jobs:
     const run = runOf(controlled, { metadata: 'static' }, { seconds: 6 })
     const off = runOf(controlled, { metadata: 'off' }, { seconds: 6 })
     expect([run.remarks, off.remarks]).toEqual([[], []])
-    expect(figure(off, 'served')).toBeGreaterThan(400)
-    expect(figure(run, 'served')).toBeLessThan(200)
+    expect(figure(off, 'metadataServed')).toBeGreaterThan(400)
+    expect(figure(run, 'metadataServed')).toBeLessThan(200)
   })
 })
 
@@ -73,9 +74,9 @@ jobs:
 
   it('are those of the manager that a variant names', () => {
     const [seqdlm, basic] = ['seqdlm', 'basic'].map((locks) => runOf(shared, { locks }, { seconds: 0.15 }))
-    expect(figure(seqdlm!, 'written')).toBeGreaterThan(1.2 * figure(basic!, 'written'))
-    expect(figure(basic!, 'waiting for locks')).toBeGreaterThan(figure(seqdlm!, 'waiting for locks'))
-    expect(figure(basic!, 'waiting for locks')).toBeLessThanOrEqual(1)
+    expect(figure(seqdlm!, 'locksWritten')).toBeGreaterThan(1.2 * figure(basic!, 'locksWritten'))
+    expect(figure(basic!, 'lockWaitPart')).toBeGreaterThan(figure(seqdlm!, 'lockWaitPart'))
+    expect(figure(basic!, 'lockWaitPart')).toBeLessThanOrEqual(1)
     expect(runOf(shared, { locks: 'none such' }, { seconds: 1 }).remarks).toHaveLength(1)
   })
 })
@@ -99,8 +100,8 @@ jobs:
     const run = runOf(tenants, {}, { seconds: 5 })
     const off = runOf(tenants, { haechi: 'off' }, { seconds: 5 })
     // Reservations are 15,000; the bare node gives each client a quarter of 40,000.
-    expect(figure(run, 'reservations met')).toBeGreaterThan(0.9)
-    expect(figure(off, 'reservations met')).toBeCloseTo(2 / 3, 2)
-    expect(figure(run, 'completed')).toBeGreaterThan(30_000)
+    expect(figure(run, 'reservationsMet')).toBeGreaterThan(0.9)
+    expect(figure(off, 'reservationsMet')).toBeCloseTo(2 / 3, 2)
+    expect(figure(run, 'tokensCompleted')).toBeGreaterThan(30_000)
   })
 })

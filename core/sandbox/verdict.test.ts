@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { ObjectiveKey } from '../controllers/objectives.ts'
 import { METRIC_NAMES, type MetricName, type SeedFigures } from './comparison.ts'
-import { verdictOf, change, jobLabel, percent, waitPair } from './verdict.ts'
+import { verdictOf } from './verdict.ts'
+import { change, jobLabel, percent, waitPair } from './verdict-text.ts'
 
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1)
 /** A little scatter, the same for every variant. */
 const scatter = (seed: number): number => 1 + ((seed * 7) % 11) / 1000
 
-type Medians = Partial<Record<MetricName, number>> & { readonly hogRate?: number; readonly victimRate?: number }
+type Medians = Partial<Record<MetricName, number>> & {
+  readonly hogRate?: number
+  readonly victimRate?: number
+  readonly planes?: Partial<Record<ObjectiveKey, number>>
+}
 
 const figures = (of: Medians, seeds = SEEDS, by = scatter): SeedFigures => ({
   seeds,
@@ -16,6 +22,12 @@ const figures = (of: Medians, seeds = SEEDS, by = scatter): SeedFigures => ({
   ) as SeedFigures['metrics'],
   hogRate: Float64Array.from(seeds, (s) => (of.hogRate ?? NaN) * by(s)),
   victimRate: Float64Array.from(seeds, (s) => (of.victimRate ?? NaN) * by(s)),
+  planes: new Map(
+    (Object.entries(of.planes ?? {}) as [ObjectiveKey, number][]).map(([key, v]) => [
+      key,
+      Float64Array.from(seeds, (s) => v * by(s)),
+    ]),
+  ),
 })
 
 const ROLES = { hog: '4690.python.u1021', victim: '4711.cfd_solve.u884' }
