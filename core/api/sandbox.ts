@@ -4,6 +4,13 @@
  */
 import { CONTROLLER_NAMES } from '../controllers/registry.ts'
 import { OBJECTIVE_KEYS, OBJECTIVE_UNITS, PLANES } from '../controllers/objectives.ts'
+import {
+  HAECHI_CONVERSION_RULES,
+  HAECHI_DECAY_RULES,
+  HAECHI_ESTIMATOR_RULES,
+  HAECHI_PRESETS,
+  type LockOption,
+} from '../controllers/settings.ts'
 import * as z from 'zod'
 import { adaptbfOptions } from './adaptbf.ts'
 import { span } from './history.ts'
@@ -25,8 +32,42 @@ export const POINTS_MAX = 240
 /** Control of metadata: PADLL's algorithms, or none. */
 export const metadataAlgorithm = z.enum(['off', 'static', 'uniform', 'priority', 'proportional', 'psfa'])
 export type MetadataAlgorithm = z.infer<typeof metadataAlgorithm>
-/** scenario: data nodes as configured; off: no QoS, unlimited clients. */
-export const haechiMode = z.enum(['scenario', 'off'])
+/** Data nodes: scenario: as configured; off: no QoS, unlimited clients; basic: Haechi without conversion and decay; haechi: complete. */
+export const haechiMode = z.enum(['scenario', 'off', 'basic', 'haechi'])
+
+/** Settings of the data nodes; absent ones are those of the scenario. */
+export const tokenSettings = z.strictObject({
+  preset: z.enum(HAECHI_PRESETS).exactOptional(),
+  conversion: z.enum(HAECHI_CONVERSION_RULES).exactOptional(),
+  decay: z.enum(HAECHI_DECAY_RULES).exactOptional(),
+  estimator: z
+    .strictObject({
+      enabled: z.boolean().exactOptional(),
+      rule: z.enum(HAECHI_ESTIMATOR_RULES).exactOptional(),
+      history: z.number().int().min(1).max(10_000).exactOptional(),
+      increment: z.number().min(0).max(1).exactOptional(),
+    })
+    .exactOptional(),
+  /** Changed reservations, I/Os per period. */
+  reservations: z
+    .array(
+      z.strictObject({
+        node: z.string().min(1).max(64),
+        client: z.string().min(1).max(64),
+        reservation: z.number().int().nonnegative().max(1e9),
+      }),
+    )
+    .max(512)
+    .exactOptional(),
+})
+export type TokenSettings = z.infer<typeof tokenSettings>
+/** Parts of the lock manager that are switched on or off. */
+export const lockOptions = z.strictObject({
+  earlyGrant: z.boolean().exactOptional(),
+  earlyRevocation: z.boolean().exactOptional(),
+  conversion: z.boolean().exactOptional(),
+  expansion: z.boolean().exactOptional(),
+} satisfies Record<LockOption, z.ZodType>)
 
 /** One way to control a scenario: its storage servers, metadata, locks and data nodes. */
 export const variant = z.object({
@@ -45,9 +86,16 @@ export const variant = z.object({
     .default([]),
   /** null: as in the scenario. */
   metadata: metadataAlgorithm.nullable().default(null),
+  /** System limits by operation or class of PADLL, op/s; others are those of the scenario. */
+  metadataLimits: z
+    .array(z.strictObject({ scope: z.string().min(1).max(64), rate: z.number().min(1).max(1e9) }))
+    .max(64)
+    .default([]),
   haechi: haechiMode.default('scenario'),
+  tokens: tokenSettings.default({}),
   /** null: as in the scenario. */
   locks: lockManager.nullable().default(null),
+  lockOptions: lockOptions.default({}),
   /** Start of its controller and rules, s. Before, it runs like the baseline. */
   onS: z.number().min(0).max(86_400).default(0),
 })

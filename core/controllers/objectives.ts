@@ -71,10 +71,20 @@ export const OBJECTIVES = {
     least: { part: 0.05, amount: 1 },
     means: 'Rate that jobs hold and do not use while operations of another job wait in its stages, mean of the run.',
   },
+  metadataAbove: {
+    plane: 'metadata',
+    what: 'above the system limit',
+    name: 'metadata above the system limit',
+    unit: 'op/s',
+    better: 'lower',
+    least: { part: 0.05, amount: 1 },
+    means:
+      "Metadata operations of the jobs under PADLL beyond the scenario's system limit for `meta_op`, second by second, mean of the run.",
+  },
   locksWritten: {
     plane: 'locks',
     what: 'written',
-    name: 'ccPFS writes',
+    name: 'writes to ccPFS',
     unit: 'B/s',
     better: 'higher',
     least: A_TENTH,
@@ -83,7 +93,7 @@ export const OBJECTIVES = {
   locksRead: {
     plane: 'locks',
     what: 'read',
-    name: 'ccPFS reads',
+    name: 'reads from ccPFS',
     unit: 'B/s',
     better: 'higher',
     least: A_TENTH,
@@ -147,7 +157,7 @@ export const OBJECTIVES = {
   },
   poolIdle: {
     plane: 'tokens',
-    what: 'tokens idle while starved',
+    what: 'idle while starved',
     name: 'tokens idle while starved',
     unit: 'part',
     better: 'lower',

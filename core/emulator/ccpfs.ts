@@ -7,7 +7,7 @@ import type { ClientId, ResourceId } from '../seqdlm/messages.ts'
 import { LockTrace, TRACE_LIMITS } from '../seqdlm/trace/lock-trace.ts'
 import type { LockWorld } from '../seqdlm/trace/trace.ts'
 import type { Simulation } from '../sim/simulation.ts'
-import { CcpfsRun, MANAGERS } from './ccpfs-run.ts'
+import { CcpfsRun, policyOf } from './ccpfs-run.ts'
 import { LockWaits } from './ccpfs-usage.ts'
 import { clientHost } from './padll-cluster.ts'
 import type { CcpfsScenario } from './scenario-ccpfs.ts'
@@ -23,7 +23,7 @@ export class EmulatedCcpfs implements LockWorld {
     this.#section = section
     const stripes = section.files.reduce((sum, f) => sum + f.stripes, 0)
     this.trace = new LockTrace({
-      policy: MANAGERS[section.manager],
+      policy: policyOf(section),
       evictionNs: sToNs(section.revocation_timeout_s),
       limits: { resources: Math.max(stripes, TRACE_LIMITS.resources) },
     })

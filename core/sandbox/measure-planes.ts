@@ -7,8 +7,10 @@ import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
 import { mean } from '../base/statistics.ts'
 import type { EmulatedCluster } from '../emulator/cluster.ts'
 import { isData } from '../emulator/operations.ts'
+import type { Scenario } from '../emulator/scenario.ts'
 import { processesOf } from '../emulator/scenario-ccpfs.ts'
 import { idleTokens } from '../haechi/sim/idle-tokens.ts'
+import { parsePolicies } from '../padll/rules/policy-schedule.ts'
 import { falseAllocation } from '../padll/status.ts'
 import { Tally } from '../sim/statistics.ts'
 import type { PlaneFigure } from './run-report.ts'
@@ -21,18 +23,49 @@ type Figures = Partial<Record<ObjectiveKey, number>>
 /** Quantile of times, ms; NaN without any. */
 const quantileMs = (times: Tally, q: number): number => (times.count === 0 ? NaN : times.quantile(q) / NS_PER_MS)
 
+/** System limit of metadata operations, and the jobs that it applies to. */
+export interface MetadataLimit {
+  /** op/s. */
+  readonly rate: number
+  readonly jobs: ReadonlySet<string>
+}
+
+/**
+ * Returns the system limit of a scenario for all metadata operations (`meta_op`), of its stages or of its metadata
+ * servers; undefined without one. Limits of single operations are not judged.
+ */
+export function metadataLimitOf({ padll, control, jobs }: Scenario): MetadataLimit | undefined {
+  const staged = padll?.system_limits.meta_op
+  if (staged !== undefined) return { rate: staged, jobs: new Set(jobs.filter((j) => j.stages).map((j) => j.id)) }
+  const rate = control.metadata?.limits['meta_op']
+  if (control.metadata === undefined || rate === undefined) return undefined
+  return { rate, jobs: new Set(parsePolicies(control.metadata.policies).policies.map((p) => p.job)) }
+}
+
 export class PlaneWatch {
   readonly #cluster: EmulatedCluster
   /** False allocation of PADLL's stages at the ends of the seconds, op/s. */
   readonly #unused: number[] = []
+  readonly #limit: MetadataLimit | undefined
+  /** Operations above the system limit at the ends of the seconds, op/s. */
+  readonly #above: number[] = []
+  #answered = 0
 
-  constructor(cluster: EmulatedCluster) {
+  /** @param limit  system limit that the run is judged by; undefined without one. */
+  constructor(cluster: EmulatedCluster, limit: MetadataLimit | undefined) {
     this.#cluster = cluster
+    this.#limit = limit
   }
 
   /** Reads what only the present shows; called once a simulated second. */
   sample(): void {
-    const { padll, sim } = this.#cluster
+    const { padll, sim, jobs } = this.#cluster
+    const limit = this.#limit
+    if (limit) {
+      const answered = jobs.reduce((n, j) => n + (limit.jobs.has(j.scenario.id) ? j.metadataWaits.count : 0), 0)
+      this.#above.push(Math.max(0, answered - this.#answered - limit.rate))
+      this.#answered = answered
+    }
     const status = padll?.global?.status(sim.now / NS_PER_MS)
     if (!status || status.limits.length === 0) return
     const byScope = Map.groupBy(status.jobs, (j) => j.scope)
@@ -64,6 +97,7 @@ export class PlaneWatch {
     return {
       metadataServed: mds.flatMap((m) => m.mdts).reduce((n, t) => n + t.servedRpcs, 0) / seconds,
       metadataWaitMs: quantileMs(waits, 0.95),
+      metadataAbove: mean(this.#above),
       ...(padll ? { metadataHeldMs: quantileMs(held, 0.95), falseAllocation: mean(this.#unused) } : {}),
     }
   }

@@ -5,7 +5,7 @@ import type { EmulatedMdt } from '../emulator/mds.ts'
 import { isData } from '../emulator/operations.ts'
 import type { EmulatedOst } from '../emulator/oss.ts'
 import type { EmulatedJob } from '../emulator/workload.ts'
-import { PlaneWatch } from './measure-planes.ts'
+import { PlaneWatch, type MetadataLimit } from './measure-planes.ts'
 import { Shares } from './measure-shares.ts'
 import type { RunReport, TargetReport, JobReport } from './run-report.ts'
 
@@ -110,6 +110,8 @@ export interface MeasureOptions {
   readonly seconds: number
   /** The simulation lasts a k-th of that. */
   readonly thinning: number
+  /** System limit that metadata is judged by. */
+  readonly metadataLimit?: MetadataLimit | undefined
 }
 
 interface TargetWatch {
@@ -130,7 +132,7 @@ export class Measures {
   #bin = 0
   #second = 0
 
-  constructor(cluster: EmulatedCluster, { seconds, thinning }: MeasureOptions) {
+  constructor(cluster: EmulatedCluster, { seconds, thinning, metadataLimit }: MeasureOptions) {
     this.#seconds = seconds
     this.#thinning = thinning
     this.#endNs = sToNs(seconds / thinning)
@@ -140,7 +142,7 @@ export class Measures {
     const targets = reached(cluster)
     this.#targets = targets.map((target) => ({ target, rpcs: new Binned(this.#bins) }))
     this.#shares = new Shares(cluster, targets)
-    this.#planes = new PlaneWatch(cluster)
+    this.#planes = new PlaneWatch(cluster, metadataLimit)
   }
 
   /** Next time at which it must read counters. */

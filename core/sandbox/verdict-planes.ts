@@ -4,7 +4,7 @@
  * A difference counts if the variant's median lies beyond the baseline's band by the objective's smallest difference.
  * Objectives that one of the two did not measure are not compared.
  */
-import { OBJECTIVES, OBJECTIVE_KEYS, type ObjectiveKey } from '../controllers/objectives.ts'
+import { OBJECTIVES, OBJECTIVE_KEYS, type ObjectiveKey, type ObjectiveUnit } from '../controllers/objectives.ts'
 import { bandOf } from './band.ts'
 import type { SeedFigures } from './comparison.ts'
 import { change, percent, waitPair } from './verdict-text.ts'
@@ -48,8 +48,12 @@ const gainOf = ({ before, now }: PlaneDifference): number =>
 /** Sum of the sizes of all gains: larger is better. */
 export const meritOf = ({ gains }: PlaneDifferences): number => gains.reduce((sum, g) => sum + gainOf(g), 0)
 
+const rate = (v: number, unit: ObjectiveUnit): string =>
+  unit === 'B/s' ? `${Number((v / 1e6).toPrecision(3))} MB/s` : `${Number(v.toPrecision(3))} ${unit}`
+
 function values({ key, before, now }: PlaneDifference): string {
-  switch (OBJECTIVES[key].unit) {
+  const { unit } = OBJECTIVES[key]
+  switch (unit) {
     case 'ms':
       return waitPair(before, now)
     case 's':
@@ -57,7 +61,7 @@ function values({ key, before, now }: PlaneDifference): string {
     case 'part':
       return `${percent(before)} → ${percent(now)}`
     default:
-      return before === 0 ? 'from 0' : change(now, before)
+      return before === 0 ? `0 → ${rate(now, unit)}` : change(now, before)
   }
 }
 

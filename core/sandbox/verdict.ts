@@ -7,7 +7,7 @@
  * these the one with the largest median of Jain's index wins, if that lies above the baseline's band by at least 0.01.
  * If none gains fairness, the one with the shortest wait of the victim, if that lies 5 % below the baseline's band and
  * fairness did not fall below its band; if none shortens the wait, the one with the largest throughput, if that lies 1
- * % above the band and fairness did not fall.
+ * % above the band, fairness did not fall, and no plane loses.
  *
  * If none gains on the OSTs, the planes decide (metadata, locks, tokens: `core/controllers/objectives.ts`): of the
  * variants that may win, keep fairness, gain in some objective and lose in none, the one with the largest gains.
@@ -140,13 +140,12 @@ function choose(
       ? quickest !== undefined && Number.isFinite(quickest.wait)
       : quickest && wait && quickest.wait < wait.low * (1 - WAIT_GAIN)
   if (quickest && isQuicker) return { best: quickest, by: 'wait' }
-  const largest = asFair.toSorted(byMerit(MERITS.throughput))[0]
+  const unharmed = asFair.filter(({ planes }) => planes.losses.length === 0)
+  const largest = unharmed.toSorted(byMerit(MERITS.throughput))[0]
   if (largest && total && largest.throughput > total.high * (1 + THROUGHPUT_GAIN)) {
     return { best: largest, by: 'throughput' }
   }
-  const best = asFair
-    .filter(({ planes }) => planes.gains.length > 0 && planes.losses.length === 0)
-    .toSorted(byMerit(MERITS.planes))[0]
+  const best = unharmed.filter(({ planes }) => planes.gains.length > 0).toSorted(byMerit(MERITS.planes))[0]
   return best && { best, by: 'planes' }
 }
 
@@ -222,11 +221,11 @@ const ofRuns = ({ won, of }: Wins): string => `${won} of ${of} ${of === 1 ? 'run
 
 /** `on lock wait p95 in 20 of 20 runs`, for the first gains of a winner by the planes. */
 function beatsInPlanes(winner: SeedFigures, other: SeedFigures, gains: readonly PlaneDifference[]): string[] {
-  return gains.slice(0, 2).map(({ key }) => {
+  return gains.slice(0, 2).flatMap(({ key }) => {
     const { name, better } = OBJECTIVES[key]
     const valuesOf = (f: SeedFigures): Float64Array | undefined => f.planes.get(key)
     const won = better === 'higher' ? wins(winner, other, valuesOf) : wins(other, winner, valuesOf)
-    return `on ${name} in ${ofRuns(won)}`
+    return won.of > 0 ? [`on ${name} in ${ofRuns(won)}`] : []
   })
 }
 
@@ -323,6 +322,9 @@ export function verdictOf(figures: readonly SeedFigures[], roles: Roles): Verdic
     )
   }
   const { best } = choice
+  if (choice.by === 'planes') {
+    return { best: best.index, parts: sentence(choice, base, roles), detail: howSure(figures, choice, base, total) }
+  }
   const rivals = (able.length > 1 ? able : challengers).filter((w) => w !== best).toSorted(byMerit(MERITS[choice.by]))
   return {
     best: best.index,
