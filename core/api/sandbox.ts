@@ -298,6 +298,13 @@ export const scenarioCheck = z.object({
   counts: z.object({ jobs: count, osts: count, mdts: count, cpts: count }),
   /** Suggested variants, the baseline first. */
   suggested: z.array(variant),
+  /** Settings of the scenario that variants can change: system limits, op/s, and reservations, I/Os per period. */
+  planes: z
+    .object({
+      metadataLimits: z.array(z.object({ scope: z.string(), rate: z.number() })),
+      reservations: z.array(z.object({ node: z.string(), client: z.string(), reservation: z.number() })),
+    })
+    .optional(),
 })
 export type ScenarioCheck = z.infer<typeof scenarioCheck>
 

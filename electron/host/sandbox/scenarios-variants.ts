@@ -90,5 +90,6 @@ export function suggestedVariants(s: Scenario): Variant[] {
   }
   if (!s.fork && s.haechi.some((n) => n.variant !== 'bare'))
     out.push({ name: 'No tokens', controller: 'none', haechi: 'off' })
+  else if (!s.fork && s.haechi.length > 0) out.push({ name: 'Haechi', controller: 'none', haechi: 'haechi' })
   return out.slice(0, VARIANTS_MAX).map((v) => variant.parse(v))
 }
