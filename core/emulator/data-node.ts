@@ -99,6 +99,16 @@ export class EmulatedDataNode {
     return this.#preset
   }
 
+  /** Present clients with their reservations and limits. */
+  get present(): readonly { readonly name: string; readonly reservation: number; readonly limit: number | null }[] {
+    return [...this.#present].map(([name, { reservation, limit }]) => ({ name, reservation, limit }))
+  }
+
+  /** Capacity in force, I/O/s. */
+  get capacityIops(): number {
+    return this.#capacity
+  }
+
   /** Run at a time of the cluster's clock, caught up to it; undefined if no longer kept. */
   run(atNs: number): DataNodeRun | undefined {
     this.#catchUp()
