@@ -139,6 +139,18 @@ describe('a fork of a live PADLL', () => {
     expect(forkOf(inputs({ kind: 'RECORDED' })).fork!.unknown.join('\n')).toContain('a recording does not have enough')
   })
 
+  it('gives a controller that runs on a server a node of its own', () => {
+    const { padll } = forkOf(inputs({ padll: { ...PADLL, controller: 'mds01' } }))
+    expect(padll!.controller_node).toBe('mds01-padll')
+  })
+
+  it('takes a queue without more arrivals than service for processes that the limit holds back', () => {
+    const [stage] = PADLL.jobs
+    const throttled = (asked: number, queued: number): number =>
+      withStagedDemand(inputs({ padll: { ...PADLL, jobs: [{ ...stage!, asked, queued }] } }))[0]!.throttled
+    expect([throttled(90, 40), throttled(90, 1), throttled(300, 40)]).toEqual([1, 0, 0])
+  })
+
   it('leaves jobs without stages as they are', () => {
     expect(withStagedDemand(inputs())).toEqual(inputs().jobs)
     const other = job('9.other.u3', 5)

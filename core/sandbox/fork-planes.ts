@@ -41,13 +41,19 @@ export function policiesAfter(text: string, elapsedS: number): string {
   return printPolicyYaml([...steps.values()])
 }
 
-function padllOf({ padll, scenario }: ForkInputs): object | undefined {
+/** Name of the controller's node; a controller on a server gets a node of its own. */
+function controllerNode(controller: string, servers: ForkInputs['servers']): string {
+  const name = hostNameOf(controller, 'qos01')
+  return servers.some((s) => s.name === name) ? `${name}-padll` : name
+}
+
+function padllOf({ padll, scenario, servers }: ForkInputs): object | undefined {
   const base = scenario?.padll && { ...scenario.padll, faults: [] }
   if (!padll) return base
   const { expiryRate, leaseS, policies } = padll
   const limits = padll.limits.filter((l) => isScope(l.scope))
   return {
-    ...(base ?? { controller_node: hostNameOf(padll.controller, 'qos01') }),
+    ...(base ?? { controller_node: controllerNode(padll.controller, servers) }),
     system_limits: Object.fromEntries(limits.map((l) => [l.scope, l.rate])),
     algorithm: padll.algorithm,
     epsilon: padll.epsilon,

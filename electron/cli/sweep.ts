@@ -7,6 +7,7 @@ import type { Failure } from '#core/base/result.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { OBJECTIVE_KEYS, type ObjectiveKey } from '#core/controllers/objectives.ts'
 import { parseScenario } from '#core/emulator/scenario.ts'
+import type { PlaneResult } from '#core/sandbox/comparison.ts'
 import type { Band } from '#core/sandbox/band.ts'
 import { letterOf } from '#core/sandbox/variant-summary.ts'
 import { version } from '../files/resources.ts'
@@ -46,6 +47,14 @@ function planesIn(results: readonly PointResult[]): ObjectiveKey[] {
   return OBJECTIVE_KEYS.filter((key) => variants.some(({ planes }) => planes.some((p) => p.key === key)))
 }
 
+/** `wait p95 34 ms`; bytes in MB/s. */
+function objectiveText({ what, unit, value }: PlaneResult): string {
+  if (value === null) return `${what} not measured`
+  const isBytes = unit === 'B/s'
+  const median = Number((value.median / (isBytes ? 1e6 : 1)).toPrecision(4))
+  return `${what} ${median}${unit === 'part' ? '' : ` ${isBytes ? 'MB/s' : unit}`}`
+}
+
 function printSweep({ manifest }: Sweep, results: readonly PointResult[]): void {
   const points = results.map((r) => plain(pointText(manifest.axes, r.point)))
   const wide = Math.max(5, ...points.map((p) => p.length)) + 2
@@ -60,11 +69,9 @@ function printSweep({ manifest }: Sweep, results: readonly PointResult[]): void 
       })
       const name = plain(`${k === 0 ? '' : `${letterOf(k)} `}${v.name}`).slice(0, 20)
       line((k === 0 ? (points[i] ?? '') : '').padEnd(wide) + name.padEnd(22) + cells.join('') + best)
-      const planes = v.planes.map(({ plane, what, unit, value }) => {
-        const median = value === null ? '-' : Number(value.median.toPrecision(4))
-        return `${plane} ${what} ${median} ${unit}`
-      })
-      if (planes.length > 0) line(`${' '.repeat(wide)}  ${planes.join(', ')}`)
+      for (const [plane, objectives] of Map.groupBy(v.planes, (p) => p.plane)) {
+        line(`${' '.repeat(wide)}  ${plane}: ${objectives.map(objectiveText).join(', ')}`)
+      }
     })
     line(`${' '.repeat(wide)}${sentence(comparison.verdict.parts.map((p) => p.text).join(''))}`)
   })

@@ -2,13 +2,11 @@
  * Facts that a fork takes from the source besides its series: servers, rules in force, control settings, durations of
  * metadata operations.
  */
-import type { Scenario } from '#core/emulator/scenario.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { isSuperseded } from '#core/padll/status.ts'
 import { jobColumnOf, jobSeries } from '../../cluster/metadata/padll-series.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { ForkInputs, ForkMdt, ForkRule, ForkServer } from '#core/sandbox/fork-inputs.ts'
-import type { ClusterSource } from '../../base/connection.ts'
 import { EmulatedSource } from '../../cluster/emulated-source.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { policyOf } from '../../cluster/control/sample.ts'
