@@ -20,7 +20,7 @@ const ALLOWED = {
     control: 'base controllers series lustre tbf',
     adaptbf: 'base controllers series lustre tbf control',
     seqdlm: 'base sim series',
-    haechi: 'base sim series',
+    haechi: 'base controllers sim series',
     padll: 'base controllers series lustre tbf control',
     emulator: MODEL.replace(' emulator', ''),
     papers: MODEL,

@@ -3,6 +3,14 @@
  * changes taken over are staged and go through the same review as every other change.
  */
 import { CONTROLLER_NAMES } from '../controllers/registry.ts'
+import { OBJECTIVE_KEYS, OBJECTIVE_UNITS, PLANES } from '../controllers/objectives.ts'
+import {
+  HAECHI_CONVERSION_RULES,
+  HAECHI_DECAY_RULES,
+  HAECHI_ESTIMATOR_RULES,
+  HAECHI_PRESETS,
+  type LockOption,
+} from '../controllers/settings.ts'
 import * as z from 'zod'
 import { adaptbfOptions } from './adaptbf.ts'
 import { span } from './history.ts'
@@ -24,8 +32,42 @@ export const POINTS_MAX = 240
 /** Control of metadata: PADLL's algorithms, or none. */
 export const metadataAlgorithm = z.enum(['off', 'static', 'uniform', 'priority', 'proportional', 'psfa'])
 export type MetadataAlgorithm = z.infer<typeof metadataAlgorithm>
-/** scenario: data nodes as configured; off: no QoS, unlimited clients. */
-export const haechiMode = z.enum(['scenario', 'off'])
+/** Data nodes: scenario: as configured; off: no QoS, unlimited clients; basic: Haechi without conversion and decay; haechi: complete. */
+export const haechiMode = z.enum(['scenario', 'off', 'basic', 'haechi'])
+
+/** Settings of the data nodes; absent ones are those of the scenario. */
+export const tokenSettings = z.strictObject({
+  preset: z.enum(HAECHI_PRESETS).exactOptional(),
+  conversion: z.enum(HAECHI_CONVERSION_RULES).exactOptional(),
+  decay: z.enum(HAECHI_DECAY_RULES).exactOptional(),
+  estimator: z
+    .strictObject({
+      enabled: z.boolean().exactOptional(),
+      rule: z.enum(HAECHI_ESTIMATOR_RULES).exactOptional(),
+      history: z.number().int().min(1).max(10_000).exactOptional(),
+      increment: z.number().min(0).max(1).exactOptional(),
+    })
+    .exactOptional(),
+  /** Changed reservations, I/Os per period. */
+  reservations: z
+    .array(
+      z.strictObject({
+        node: z.string().min(1).max(64),
+        client: z.string().min(1).max(64),
+        reservation: z.number().int().nonnegative().max(1e9),
+      }),
+    )
+    .max(512)
+    .exactOptional(),
+})
+export type TokenSettings = z.infer<typeof tokenSettings>
+/** Parts of the lock manager that are switched on or off. */
+export const lockOptions = z.strictObject({
+  earlyGrant: z.boolean().exactOptional(),
+  earlyRevocation: z.boolean().exactOptional(),
+  conversion: z.boolean().exactOptional(),
+  expansion: z.boolean().exactOptional(),
+} satisfies Record<LockOption, z.ZodType>)
 
 /** One way to control a scenario: its storage servers, metadata, locks and data nodes. */
 export const variant = z.object({
@@ -44,9 +86,16 @@ export const variant = z.object({
     .default([]),
   /** null: as in the scenario. */
   metadata: metadataAlgorithm.nullable().default(null),
+  /** System limits by operation or class of PADLL, op/s; others are those of the scenario. */
+  metadataLimits: z
+    .array(z.strictObject({ scope: z.string().min(1).max(64), rate: z.number().min(1).max(1e9) }))
+    .max(64)
+    .default([]),
   haechi: haechiMode.default('scenario'),
+  tokens: tokenSettings.default({}),
   /** null: as in the scenario. */
   locks: lockManager.nullable().default(null),
+  lockOptions: lockOptions.default({}),
   /** Start of its controller and rules, s. Before, it runs like the baseline. */
   onS: z.number().min(0).max(86_400).default(0),
 })
@@ -108,12 +157,17 @@ export const variantResult = z.object({
     record: z.array(band),
     starvedS: z.array(band),
   }),
-  /**
-   * Results beyond data RPCs, as far as the scenario has them: op/s of all MDTs and the delay by PADLL; bytes/s and waiting under the
-   * lock manager; I/O/s of the data nodes and the part of the reserved ones that were done.
-   */
+  /** Objectives of metadata, locks and tokens, as far as the run has them, in the order of the registry. */
   planes: z.array(
-    z.object({ plane: z.enum(['metadata', 'locks', 'tokens']), what: z.string(), unit: z.string(), value: band }),
+    z.object({
+      key: z.enum(OBJECTIVE_KEYS),
+      plane: z.enum(PLANES),
+      what: z.string(),
+      unit: z.enum(OBJECTIVE_UNITS),
+      /** Direction of a gain; null: not judged. */
+      better: z.enum(['higher', 'lower']).nullable(),
+      value: band,
+    }),
   ),
   /** Remarks on single runs, for example rules that a server refused. */
   remarks: texts,
@@ -244,6 +298,13 @@ export const scenarioCheck = z.object({
   counts: z.object({ jobs: count, osts: count, mdts: count, cpts: count }),
   /** Suggested variants, the baseline first. */
   suggested: z.array(variant),
+  /** Settings of the scenario that variants can change: system limits, op/s, and reservations, I/Os per period. */
+  planes: z
+    .object({
+      metadataLimits: z.array(z.object({ scope: z.string(), rate: z.number() })),
+      reservations: z.array(z.object({ node: z.string(), client: z.string(), reservation: z.number() })),
+    })
+    .optional(),
 })
 export type ScenarioCheck = z.infer<typeof scenarioCheck>
 

@@ -26,6 +26,29 @@ export type Coefficient = (typeof COEFFICIENTS)[number]
 /** Largest deadband, % of the rate in force: above it the rates no longer reflect the allocation. */
 export const DEADBAND_MAX_PERCENT = 50
 
+/**
+ * Parts of a lock manager that can be switched on and off. conversion: locks of one client are merged under a stronger
+ * mode, and canceled under the weakest sufficient one. Source: spec/seqdlm 12.
+ */
+export const LOCK_OPTIONS = ['earlyGrant', 'earlyRevocation', 'conversion', 'expansion'] as const
+export type LockOption = (typeof LOCK_OPTIONS)[number]
+
+/** Haechi's reservation decay: `demand`: xi <= X + queued; `literal`: xi <= X; `none`: nothing is yielded (A1). */
+export const HAECHI_DECAY_RULES = ['demand', 'literal', 'none'] as const
+export type DecayRule = (typeof HAECHI_DECAY_RULES)[number]
+/** Refill target of Haechi's token pool (A7); `none` never refills it. */
+export const HAECHI_CONVERSION_RULES = ['ledger', 'literal', 'budget', 'none'] as const
+export type ConversionRule = (typeof HAECHI_CONVERSION_RULES)[number]
+/** Rule of Haechi's capacity estimate. `ge`: U >= omega - slack raises omega; `literal`: U == omega does (A4). */
+export const HAECHI_ESTIMATOR_RULES = ['ge', 'literal'] as const
+export type EstimatorRule = (typeof HAECHI_ESTIMATOR_RULES)[number]
+/** Reading of the paper where it is ambiguous: as resolved in spec/haechi, or literal. */
+export const HAECHI_PRESETS = ['default', 'paper-literal'] as const
+export type HaechiPreset = (typeof HAECHI_PRESETS)[number]
+/** bare: no tokens; basic: without conversion; haechi: complete. */
+export const HAECHI_VARIANTS = ['bare', 'basic', 'haechi'] as const
+export type HaechiVariant = (typeof HAECHI_VARIANTS)[number]
+
 /** PADLL's control algorithms. Source: spec/padll 6. */
 export const PADLL_ALGORITHMS = ['static', 'uniform', 'priority', 'psharing', 'psfa'] as const
 export type PadllAlgorithm = (typeof PADLL_ALGORITHMS)[number]

@@ -16,11 +16,33 @@ import { CcpfsProcess } from './ccpfs-process.ts'
 import { FileUsage } from './ccpfs-usage.ts'
 import { processesOf, type CcpfsScenario, type LockManagerName } from './scenario-ccpfs.ts'
 
-export const MANAGERS: Readonly<Record<LockManagerName, DlmPolicy>> = {
+const MANAGERS: Readonly<Record<LockManagerName, DlmPolicy>> = {
   seqdlm: SEQDLM,
   datatype: DLM_DATATYPE,
   lustre: DLM_LUSTRE,
   basic: DLM_BASIC,
+}
+
+/** Policy of a manager with the options of a section. */
+export function policyOf({ options, manager: own }: CcpfsScenario, manager: LockManagerName = own): DlmPolicy {
+  const policy = MANAGERS[manager]
+  const { early_grant, early_revocation, conversion, expansion } = options
+  const parts = [
+    ['early grant', early_grant, policy.earlyGrant],
+    ['early revocation', early_revocation, policy.earlyRevocation],
+    ['conversion', conversion, policy.upgrade],
+    ['expansion', expansion, policy.expand],
+  ] as const
+  const changed = parts.filter(([, wanted, own]) => wanted !== undefined && wanted !== own)
+  return {
+    ...policy,
+    name: [policy.name, ...changed.map(([part, wanted]) => `${wanted ? 'with' : 'without'} ${part}`)].join(' '),
+    earlyGrant: early_grant ?? policy.earlyGrant,
+    earlyRevocation: early_revocation ?? policy.earlyRevocation,
+    upgrade: conversion ?? policy.upgrade,
+    downgrade: conversion ?? policy.downgrade,
+    expand: expansion ?? policy.expand,
+  }
 }
 
 export interface CcpfsRunOptions {
@@ -55,7 +77,7 @@ export class CcpfsRun {
   constructor(sim: Simulation, section: CcpfsScenario, options: CcpfsRunOptions) {
     const { seed, manager = section.manager, observe, messages } = options
     this.#sim = sim
-    this.policy = MANAGERS[manager]
+    this.policy = policyOf(section, manager)
     this.files = new CcpfsFiles(section)
     this.uses = this.files.all.map(() => new FileUsage())
     this.clients = [...new Set(section.workloads.flatMap((w) => w.clients))].sort((a, b) => a - b)

@@ -7,15 +7,15 @@ import type { ClientId, ResourceId } from '../seqdlm/messages.ts'
 import { LockTrace, TRACE_LIMITS } from '../seqdlm/trace/lock-trace.ts'
 import type { LockWorld } from '../seqdlm/trace/trace.ts'
 import type { Simulation } from '../sim/simulation.ts'
-import { CcpfsRun, MANAGERS } from './ccpfs-run.ts'
+import { CcpfsRun, policyOf } from './ccpfs-run.ts'
+import { LockWaits } from './ccpfs-usage.ts'
 import { clientHost } from './padll-cluster.ts'
 import type { CcpfsScenario } from './scenario-ccpfs.ts'
 
 export class EmulatedCcpfs implements LockWorld {
   readonly trace: LockTrace
   readonly run: CcpfsRun
-  /** Sum over all granted locks of the time from request to grant, at the servers, ns. */
-  waitedNs = 0
+  readonly waits = new LockWaits()
   readonly #section: CcpfsScenario
 
   /** @param counters  true to trace every step; the lock schedule is the same without it. */
@@ -23,7 +23,7 @@ export class EmulatedCcpfs implements LockWorld {
     this.#section = section
     const stripes = section.files.reduce((sum, f) => sum + f.stripes, 0)
     this.trace = new LockTrace({
-      policy: MANAGERS[section.manager],
+      policy: policyOf(section),
       evictionNs: sToNs(section.revocation_timeout_s),
       limits: { resources: Math.max(stripes, TRACE_LIMITS.resources) },
     })
@@ -31,7 +31,7 @@ export class EmulatedCcpfs implements LockWorld {
     this.run = new CcpfsRun(sim, section, {
       seed,
       observe: (server, event) => {
-        if (event.kind === 'granted') this.waitedNs += event.waitedNs
+        this.waits.observe(event)
         if (counters) feed.observe(server, event)
       },
       ...(counters ? { messages: feed, wrote: feed.wrote } : {}),

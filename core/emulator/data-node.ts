@@ -11,13 +11,15 @@ import {
   DEFAULT_SETTINGS,
   PAPER_LITERAL,
   profiledTokens,
+  type EstimatorSettings,
   type HaechiSettings,
 } from '../haechi/settings.ts'
 import { NodeSimulation } from '../haechi/sim/node-simulation.ts'
 import { NODE_DEFAULTS, type ClientSetup } from '../haechi/sim/setup.ts'
 import type { Workload } from '../haechi/workloads/request-source.ts'
 import type { Simulation } from '../sim/simulation.ts'
-import type { DataNodeScenario, HaechiClientScenario, HaechiPreset, HaechiVariant } from './scenario-haechi.ts'
+import type { HaechiPreset, HaechiVariant } from '../controllers/settings.ts'
+import type { DataNodeScenario, HaechiClientScenario } from './scenario-haechi.ts'
 
 /** Largest lag of the node behind the cluster's clock: many short steps instead of few long ones. */
 const CATCH_UP_NS = 5 * NS_PER_MS
@@ -95,6 +97,16 @@ export class EmulatedDataNode {
 
   get preset(): HaechiPreset {
     return this.#preset
+  }
+
+  /** Present clients with their reservations and limits. */
+  get present(): readonly { readonly name: string; readonly reservation: number; readonly limit: number | null }[] {
+    return [...this.#present].map(([name, { reservation, limit }]) => ({ name, reservation, limit }))
+  }
+
+  /** Capacity in force, I/O/s. */
+  get capacityIops(): number {
+    return this.#capacity
   }
 
   /** Run at a time of the cluster's clock, caught up to it; undefined if no longer kept. */
@@ -314,9 +326,18 @@ export class EmulatedDataNode {
 
 function settingsOf(s: DataNodeScenario, variant: HaechiVariant, preset: HaechiPreset): HaechiSettings {
   const base = preset === 'default' ? DEFAULT_SETTINGS : PAPER_LITERAL
-  const { decay, conversion } = variant === 'basic' ? BASIC : base
+  const rules = variant === 'basic' ? BASIC : base
+  const { decay = rules.decay, conversion = rules.conversion } = s
+  const { enabled, rule, history, increment } = s.estimator
   const periodNs = s.period_ms * NS_PER_MS
-  const estimator = { ...base.estimator, slack: s.slack }
+  const estimator: EstimatorSettings = {
+    ...base.estimator,
+    enabled: enabled ?? base.estimator.enabled,
+    rule: rule ?? base.estimator.rule,
+    history: history ?? base.estimator.history,
+    increment: increment ?? base.estimator.increment,
+    slack: s.slack,
+  }
   return {
     ...base,
     name: preset,

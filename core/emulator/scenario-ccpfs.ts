@@ -96,6 +96,15 @@ const microseconds = z.number().nonnegative().max(1e6)
 export const ccpfs = z
   .strictObject({
     manager: z.enum(LOCK_MANAGERS).default('seqdlm'),
+    options: z
+      .strictObject({
+        early_grant: z.boolean().optional(),
+        early_revocation: z.boolean().optional(),
+        conversion: z.boolean().optional().describe('upgrading and downgrading of locks'),
+        expansion: z.boolean().optional().describe('ranges expand into free space'),
+      })
+      .default({})
+      .describe('parts of the manager to switch on or off (default: as the manager has them)'),
     servers: z
       .array(hostName)
       .min(1)

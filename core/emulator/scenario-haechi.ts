@@ -4,15 +4,17 @@
  * Names and job ids are bytes chosen by any user: bounded here, and treated as data everywhere after.
  */
 import * as z from 'zod'
+import {
+  HAECHI_CONVERSION_RULES,
+  HAECHI_DECAY_RULES,
+  HAECHI_ESTIMATOR_RULES,
+  HAECHI_PRESETS,
+  HAECHI_VARIANTS,
+} from '../controllers/settings.ts'
 import { MAX_RESERVATION } from '../haechi/report-word.ts'
 import { profiledTokens, MAX_TOKENS } from '../haechi/settings.ts'
 import { JOB_ID_MAX } from '../lustre/job-id.ts'
 import { hostName, positiveInteger } from './scenario-servers.ts'
-
-export const HAECHI_VARIANTS = ['bare', 'basic', 'haechi'] as const
-export type HaechiVariant = (typeof HAECHI_VARIANTS)[number]
-export const HAECHI_PRESETS = ['default', 'paper-literal'] as const
-export type HaechiPreset = (typeof HAECHI_PRESETS)[number]
 
 const tokens = z.number().int().nonnegative().max(MAX_TOKENS)
 const reserved = z.number().int().nonnegative().max(MAX_RESERVATION)
@@ -58,6 +60,20 @@ const node = z.strictObject({
   local_iops: iops.describe('throughput of one client as profiled'),
   variant: z.enum(HAECHI_VARIANTS).default('haechi'),
   preset: z.enum(HAECHI_PRESETS).default('default'),
+  decay: z.enum(HAECHI_DECAY_RULES).optional().describe('decay of unused reservations (default: that of the preset)'),
+  conversion: z
+    .enum(HAECHI_CONVERSION_RULES)
+    .optional()
+    .describe('refill target of the pool (default: that of the preset)'),
+  estimator: z
+    .strictObject({
+      enabled: z.boolean().optional(),
+      rule: z.enum(HAECHI_ESTIMATOR_RULES).optional(),
+      history: positiveInteger.max(10_000).optional().describe('periods in the history'),
+      increment: z.number().min(0).max(1).optional().describe('increment as a share of the profiled capacity'),
+    })
+    .default({})
+    .describe('capacity estimate (default: that of the preset)'),
   period_ms: z.number().int().min(10).max(60_000).default(1000),
   batch: positiveInteger.max(1e6).default(1000),
   fluid_admission: z.boolean().default(false),

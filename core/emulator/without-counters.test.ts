@@ -51,7 +51,7 @@ const seenOf = (c: EmulatedCluster) => ({
     j.held.mean,
   ]),
   flows: [...c.osts, ...c.mds.flatMap((m) => m.mdts)].map((t) => [t.name, t.busyNs, t.deviceNs, [...t.flow]]),
-  locks: [c.ccpfs?.waitedNs, c.ccpfs?.run.total.writtenBytes],
+  locks: [c.ccpfs?.waits.waitedNs, c.ccpfs?.run.total.writtenBytes],
 })
 
 describe('a cluster without counters', () => {

@@ -34,6 +34,8 @@ export class EmulatedJob {
   servedBytes = 0
   /** Time from the process's request to the reply (cached writes: until they are in the cache), ns. */
   readonly waits = new Tally()
+  /** Those of metadata operations, ns. */
+  readonly metadataWaits = new Tally()
   /** Time that PADLL stages held its operations back, ns. */
   readonly held = new Tally()
   /** Time when the last of `total_rpcs` was served. */
@@ -78,9 +80,11 @@ export class EmulatedJob {
   }
 
   /** Records the duration of an operation for the process. */
-  waited(issuedNs: number): void {
+  waited(issuedNs: number, isMetadata: boolean): void {
     this.waiting--
-    this.waits.add(this.#sim.now - issuedNs)
+    const waitNs = this.#sim.now - issuedNs
+    this.waits.add(waitNs)
+    if (isMetadata) this.metadataWaits.add(waitNs)
   }
 
   /** Records a served RPC. */
@@ -280,8 +284,7 @@ class Process {
     const bytes = isData(op) ? this.#job.bytes : 0
     const rpc = this.#rpc(op, bytes, wishedNs)
     if (this.#range) {
-      const { life } = rpc
-      this.#range.write({ client: this.#client, rpc, cached: () => this.#ended(wishedNs, life) })
+      this.#range.write({ client: this.#client, rpc, cached: () => this.#ended(rpc) })
       return
     }
     if (!this.#staged) return this.#client.issue(rpc)
@@ -296,15 +299,15 @@ class Process {
   readonly #answered = (rpc: Rpc): void => {
     this.#job.served(rpc.bytes)
     if (this.#range) return
-    const { wishedNs, life } = rpc as JobRpc
+    const { life } = rpc as JobRpc
     if (this.#staged && life === this.#life) this.#staged.answered(rpc.op)
-    this.#ended(wishedNs, life)
+    this.#ended(rpc as JobRpc)
   }
 
-  #ended(wishedNs: number, life: number): void {
+  #ended({ wishedNs, life, op }: JobRpc): void {
     if (life !== this.#life) return
     this.#underWay--
-    this.#job.waited(wishedNs)
+    this.#job.waited(wishedNs, !isData(op))
     this.#goOn()
     if (this.#staged) this.#endIfIdle()
   }

@@ -6,7 +6,7 @@
  */
 import { grantedBetween } from './claim.ts'
 import { proportion } from './proportion.ts'
-import type { ConversionRule } from './settings.ts'
+import type { ConversionRule } from '../controllers/settings.ts'
 
 export interface ConversionInput {
   /** I/Os the node can still serve in this period: `remainingCapacity`. */

@@ -5,7 +5,7 @@
  * loses it while the server shares equally (A1).
  */
 import { proportion } from './proportion.ts'
-import type { DecayRule } from './settings.ts'
+import type { DecayRule } from '../controllers/settings.ts'
 
 /** X: the residual reservation that a client may claim after `elapsedNs` of the period; exactly 0 at its end. */
 export const residualBound = (reservation: number, elapsedNs: number, periodNs: number): number =>

@@ -6,17 +6,19 @@
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
+import {
+  HAECHI_CONVERSION_RULES,
+  HAECHI_DECAY_RULES,
+  HAECHI_ESTIMATOR_RULES,
+  type ConversionRule,
+  type DecayRule,
+  type EstimatorRule,
+} from '../controllers/settings.ts'
 import { MAX_RESERVATION, MAX_WINDOW } from './report-word.ts'
-
-/** `demand`: xi <= X + queued; `literal`: xi <= X; `none`: nothing is yielded (A1). */
-export type DecayRule = 'demand' | 'literal' | 'none'
-/** Refill target of the pool (A7); `none` never refills it. */
-export type ConversionRule = 'ledger' | 'literal' | 'budget' | 'none'
 
 export interface EstimatorSettings {
   readonly enabled: boolean
-  /** `ge`: U >= omega - slack raises omega; `literal`: U == omega does (A4). */
-  readonly rule: 'ge' | 'literal'
+  readonly rule: EstimatorRule
   /** Tokens that reports may lag behind and still count as omega (A14). */
   readonly slack: number
   /** Periods in the history W (A5). */
@@ -115,9 +117,6 @@ export const TWO_SIDED_PROFILE: CapacityProfile = { globalIops: 430_000, localIo
 export const MAX_TOKENS = 2 ** 28 - 1
 const MAX_PERIOD_NS = 3600 * NS_PER_S
 
-const DECAY: readonly string[] = ['demand', 'literal', 'none']
-const CONVERSION: readonly string[] = ['ledger', 'literal', 'budget', 'none']
-
 /** Checks an untrusted count of tokens or I/Os: whole, >= 0, representable in a report. */
 export function checkTokens(what: string, value: number): Failure | null {
   if (Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS) return null
@@ -165,8 +164,8 @@ export function checkSettings(s: HaechiSettings): Result<HaechiSettings> {
     integerFault('E_WINDOW', 'The window of phase 2', s.phase2Window, 1, s.window) ??
     integerFault('E_ALERT', 'The periods before an alert', s.alertAfter, 1, MAX_TOKENS) ??
     integerFault('E_ALERT', 'The missed reports', s.missedReports, 1, MAX_TOKENS) ??
-    oneOf('E_RULE', 'The decay rule', s.decay, DECAY) ??
-    oneOf('E_RULE', 'The conversion rule', s.conversion, CONVERSION) ??
+    oneOf('E_RULE', 'The decay rule', s.decay, HAECHI_DECAY_RULES) ??
+    oneOf('E_RULE', 'The conversion rule', s.conversion, HAECHI_CONVERSION_RULES) ??
     oneOf('E_RULE', 'The batch rule', s.batchRule, ['fixed', 'backlog']) ??
     estimator(s.estimator)
   return refusal ? fail(refusal) : ok(s)
@@ -174,7 +173,7 @@ export function checkSettings(s: HaechiSettings): Result<HaechiSettings> {
 
 function estimator(e: EstimatorSettings): Failure | null {
   return (
-    oneOf('E_RULE', "The estimator's rule", e.rule, ['ge', 'literal']) ??
+    oneOf('E_RULE', "The estimator's rule", e.rule, HAECHI_ESTIMATOR_RULES) ??
     integerFault('E_ESTIMATOR', 'The slack', e.slack, 0, MAX_TOKENS) ??
     integerFault('E_ESTIMATOR', 'The history M', e.history, 1, 10_000) ??
     share('The increment eta', e.increment) ??

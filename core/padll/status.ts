@@ -114,3 +114,23 @@ export type PadllStatus = z.infer<typeof padllStatus>
 /** True once another controller has taken over: this one sends no more requests, and its figures no longer change. */
 export const isSuperseded = ({ failures }: Pick<PadllStatus, 'failures'>): boolean =>
   failures.some((f) => f.code === 'SUPERSEDED')
+
+/** A job waits if its queue takes longer than this at its rate, s: less is the granularity of the buckets. */
+const WAITS_S = 0.05
+
+/**
+ * False allocation: rate that jobs hold and do not use while operations of another job wait, op/s. A job that waits
+ * itself does not count its own demand against the others.
+ */
+export function falseAllocation(
+  jobs: readonly Pick<PadllStatus['jobs'][number], 'allocated' | 'measured' | 'queued'>[],
+): number {
+  const waits = jobs.map((j) => j.queued > WAITS_S * (j.allocated ?? Infinity))
+  const waiting = waits.filter(Boolean).length
+  let sum = 0
+  jobs.forEach((j, i) => {
+    const others = waiting - (waits[i] === true ? 1 : 0)
+    if (others > 0 && j.allocated !== null) sum += Math.max(0, j.allocated - j.measured)
+  })
+  return sum
+}

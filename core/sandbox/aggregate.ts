@@ -1,6 +1,7 @@
 /**
  * Aggregates the runs of a comparison: medians and bands over the seeds for every metric, the roles, and the verdict.
  */
+import { OBJECTIVE_KEYS, OBJECTIVES, type ObjectiveKey } from '../controllers/objectives.ts'
 import { byCodeUnit } from '../base/order.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 import { isData } from '../emulator/operations.ts'
@@ -39,8 +40,6 @@ const jobFacts = (scenario: Pick<Scenario, 'jobs'>): Map<string, JobFacts> =>
 
 /** Maximum remarks per variant. */
 const REMARKS_SHOWN = 20
-/** Maximum figures of the other planes per variant. */
-const PLANES_SHOWN = 200
 
 export interface AggregateInput {
   readonly scenario: Scenario
@@ -126,6 +125,7 @@ function seedFigures(runs: Runs, plan: DigestPlan, { hog, victim }: Roles, moves
     metrics: Object.fromEntries(METRIC_NAMES.map((m) => [m, of(m)])) as Record<MetricName, Float64Array>,
     hogRate: rates(hogRow),
     victimRate: rates(victimRow),
+    planes: planeValues(runs),
   }
 }
 
@@ -143,16 +143,18 @@ function jobBands(runs: Runs, order: readonly number[]): VariantFigures['jobs'] 
   }
 }
 
-function planesOf(runs: Runs): VariantFigures['planes'] {
-  const found = new Map<string, { head: Omit<VariantFigures['planes'][number], 'value'>; values: number[] }>()
-  for (const { plane, what, unit, value } of runs.flatMap((r) => r.planes)) {
-    const key = JSON.stringify([plane, what, unit])
-    const known = found.get(key) ?? { head: { plane, what, unit }, values: [] }
-    known.values.push(value)
-    if (found.size < PLANES_SHOWN) found.set(key, known)
-  }
-  return [...found.values()].map(({ head, values }) => ({ ...head, value: bandOf(values) }))
+/** Objectives of the planes that some run has, in the order of the registry; NaN for runs without one. */
+function planeValues(runs: Runs): Map<ObjectiveKey, Float64Array> {
+  const values = runs.map((r) => new Map(r.planes.map((p) => [p.key, p.value])))
+  const keys = OBJECTIVE_KEYS.filter((key) => values.some((v) => v.has(key)))
+  return new Map(keys.map((key) => [key, Float64Array.from(values, (v) => v.get(key) ?? NaN)]))
 }
+
+const planesOf = (values: SeedFigures['planes']): VariantFigures['planes'] =>
+  [...values].map(([key, of]) => {
+    const { plane, what, unit, better } = OBJECTIVES[key]
+    return { key, plane, what, unit, better, value: bandOf(of) }
+  })
 
 /** Returns each remark once, with the seed if not every run has it. */
 function remarksOf(runs: Runs): string[] {
@@ -206,14 +208,14 @@ export function aggregate({
     jobs,
     variants: variants.map((v, i) => {
       const of = byVariant[i] ?? []
-      const { metrics } = figures[i] as SeedFigures
+      const { metrics, planes } = figures[i] as SeedFigures
       return {
         name: v.name,
         detail: variantSummary(v, scenario),
         metrics: Object.fromEntries(METRIC_NAMES.map((m) => [m, bandOf(metrics[m])])) as VariantFigures['metrics'],
         chart: { ...chartOf(of, plan, jobColors), onS: v.onS > 0 && hasPolicy(v) ? v.onS : null },
         jobs: jobBands(of, order),
-        planes: planesOf(of),
+        planes: planesOf(planes),
         remarks: remarksOf(of),
       }
     }),

@@ -1,6 +1,6 @@
 /** Result of a comparison as plain data: content of the contract's `runResult`. */
 import type { Band } from './band.ts'
-import type { PlaneFigure } from './run-report.ts'
+import type { ObjectiveKey, ObjectiveUnit, Plane } from '../controllers/objectives.ts'
 
 export const METRIC_NAMES = [
   'throughputBps',
@@ -22,13 +22,24 @@ export interface ChartSeries {
   values: number[]
 }
 
+/** Objective of a plane under one variant, with its description from the registry. */
+export interface PlaneResult {
+  key: ObjectiveKey
+  plane: Plane
+  what: string
+  unit: ObjectiveUnit
+  /** Direction of a gain; null: not judged. */
+  better: 'higher' | 'lower' | null
+  value: Band | null
+}
+
 export interface VariantFigures {
   name: string
   detail: string
   metrics: Record<MetricName, Band | null>
   chart: { t: number[]; series: ChartSeries[]; onS: number | null }
   jobs: Record<'waitP95Ms' | 'waitP99Ms' | 'rpcs' | 'bps' | 'record' | 'starvedS', (Band | null)[]>
-  planes: { plane: PlaneFigure['plane']; what: string; unit: string; value: Band | null }[]
+  planes: PlaneResult[]
   remarks: string[]
 }
 
@@ -63,4 +74,6 @@ export interface SeedFigures {
   readonly hogRate: Float64Array
   /** Rate of the victim, in the same unit. */
   readonly victimRate: Float64Array
+  /** Objectives of the planes that the variant has, in the order of the registry; shape [seeds] each. */
+  readonly planes: ReadonlyMap<ObjectiveKey, Float64Array>
 }

@@ -3,6 +3,7 @@
  * gap.
  */
 import type { ControllerName } from '../controllers/registry.ts'
+import type { HaechiPreset, HaechiVariant, PadllAlgorithm } from '../controllers/settings.ts'
 import type { LoopOptions } from '../adaptbf/loop-options.ts'
 import type { Mode } from '../control/controller.ts'
 import type { RuleService } from '../emulator/scenario-rules.ts'
@@ -62,6 +63,44 @@ export interface ForkRule {
   readonly servers: readonly string[]
 }
 
+/** PADLL as its global controller reports it. */
+export interface ForkPadll {
+  /** Name of the controller. */
+  readonly controller: string
+  readonly algorithm: PadllAlgorithm
+  readonly epsilon: number
+  readonly split: 'equal' | 'usage'
+  readonly intervalMs: number
+  readonly collectRounds: number
+  readonly leaseS: number
+  /** Rate of a stage whose lease has expired, op/s; undefined: it holds its last rates. */
+  readonly expiryRate: number | undefined
+  /** System limits, op/s. */
+  readonly limits: readonly { readonly scope: string; readonly rate: number }[]
+  readonly policies: { readonly text: string; readonly elapsedS: number }
+  readonly jobs: readonly {
+    readonly job: string
+    readonly user: string
+    /** Host of each stage. */
+    readonly hosts: readonly string[]
+    /** Operations that arrived at the stages, op/s, mean of the range. */
+    readonly asked: number
+    /** Operations that wait in the stages. */
+    readonly queued: number
+  }[]
+}
+
+/** A data node at the instant of the fork. */
+export interface ForkDataNode {
+  readonly name: string
+  readonly variant: HaechiVariant
+  readonly preset: HaechiPreset
+  /** Capacity in force, I/O/s. */
+  readonly iops: number
+  /** Clients that are present. */
+  readonly clients: readonly { readonly name: string; readonly reservation: number; readonly limit: number | null }[]
+}
+
 export interface ForkInputs {
   readonly cluster: string
   readonly kind: 'LIVE' | 'EMULATED' | 'RECORDED'
@@ -98,6 +137,12 @@ export interface ForkInputs {
   readonly pending?: number | undefined
   /** Scenario of an emulated source. */
   readonly scenario?: Scenario | undefined
+  /** Time from the start of an emulated source to the instant of the fork, s. @default 0 */
+  readonly elapsedS?: number | undefined
+  /** PADLL's controller and stages at the instant; undefined if it did not answer, or there is none. */
+  readonly padll?: ForkPadll | undefined
+  /** Data nodes of an emulated source. */
+  readonly dataNodes?: readonly ForkDataNode[] | undefined
   /** Missing data reported by the collector of these inputs. */
   readonly unknown: readonly string[]
 }

@@ -127,6 +127,8 @@ export interface JobPlace {
   readonly outstanding: number
   /** Mean time of an operation on its MDTs, s. */
   readonly metadataS: number
+  /** Minimum number of processes: one for each of its stages. */
+  readonly processesLeast: number
 }
 
 /** Rounds to four significant digits. */
@@ -164,9 +166,13 @@ function sizeOf(job: ForkJob): number {
 }
 
 /** Distributes RPCs in flight over processes on the clients. */
-function shared(inFlight: number, clients: number): { processes: number; outstanding: number } {
+function shared(
+  inFlight: number,
+  { clients, processesLeast }: JobPlace,
+): { readonly processes: number; readonly outstanding: number } {
   const n = Math.max(1, Math.ceil(inFlight))
-  const processes = Math.min(PROCESSES_MAX, Math.max(1, Math.min(n, Math.max(clients, Math.ceil(n / 4)))))
+  const wanted = Math.min(n, Math.max(clients.length, Math.ceil(n / 4)))
+  const processes = Math.min(PROCESSES_MAX, Math.max(1, processesLeast, wanted))
   return { processes, outstanding: Math.min(OUTSTANDING_MAX, Math.ceil(n / processes)) }
 }
 
@@ -190,14 +196,14 @@ export function forkJob(job: ForkJob, place: JobPlace, inputs: ForkInputs, targe
   }
   return {
     ...base,
-    ...(inputs.workload === 'open' ? open(rates, clients.length, inputs) : closed(job, rates, place, inputs)),
+    ...(inputs.workload === 'open' ? open(rates, place, inputs) : closed(job, rates, place, inputs)),
   }
 }
 
 type Pace = Pick<JobInput, 'processes' | 'outstanding' | 'pattern' | 'start_s' | 'stop_s'>
 
-function open(rates: readonly number[], clients: number, { binS }: ForkInputs): Pace {
-  const processes = Math.max(1, Math.min(clients, 64))
+function open(rates: readonly number[], { clients, processesLeast }: JobPlace, { binS }: ForkInputs): Pace {
+  const processes = Math.max(1, processesLeast, Math.min(clients.length, 64))
   const known = meanOr0(rates)
   const parts = inParts(rates, PHASES_MAX)
   // Bins do not divide evenly; each phase is as long as its bins.
@@ -236,7 +242,7 @@ function closed(job: ForkJob, rates: readonly number[], place: JobPlace, inputs:
   const most = meanRate > 0 && peak > 0 ? inFlight * Math.max(1, peak / meanRate) : inFlight
   const bursts = findBursts(rates, binS)
   if (bursts) {
-    const { processes, outstanding } = shared(most, place.clients.length)
+    const { processes, outstanding } = shared(most, place)
     const rpcs = Math.max(1, Math.round(bursts.rpcs / processes))
     const next = bursts.lastS + bursts.everyS - lengthS
     const start = isReplay ? bursts.firstS % bursts.everyS : ((next % bursts.everyS) + bursts.everyS) % bursts.everyS
@@ -252,7 +258,7 @@ function closed(job: ForkJob, rates: readonly number[], place: JobPlace, inputs:
       },
     }
   }
-  const { processes, outstanding } = shared(most, place.clients.length)
+  const { processes, outstanding } = shared(most, place)
   const slots = processes * outstanding
   const thinkS = isHeld || meanRate === 0 ? 0 : Math.max(0, slots / meanRate - waitS)
   const pattern: Pattern =

@@ -2,6 +2,7 @@
 import type { FittedDevice } from './fork-device.ts'
 import type { Folded } from './fork-fold.ts'
 import type { ForkInputs } from './fork-inputs.ts'
+import type { CarriedPlanes } from './fork-planes.ts'
 import { metadataMix } from './fork-operations.ts'
 import { meanOr0 } from './fork-series.ts'
 
@@ -14,8 +15,7 @@ export interface ForkFacts {
   readonly devices: ReadonlyMap<string, FittedDevice>
   readonly folded: Folded
   readonly thinning: number
-  /** Sections taken from the scenario of an emulated source. */
-  readonly sections: readonly string[]
+  readonly planes: CarriedPlanes
   /** Number of rules that servers would refuse. */
   readonly refusedRules: number
 }
@@ -34,7 +34,7 @@ function names(list: readonly string[]): string {
 }
 
 export function knowledgeOf(inputs: ForkInputs, facts: ForkFacts): Knowledge {
-  const { devices, folded, thinning, sections } = facts
+  const { devices, folded, thinning, planes } = facts
   const span = seconds(inputs.binAtS.length * inputs.binS)
   const unknown: string[] = []
   const free = [...devices].filter(([, d]) => !d.wasSaturated && d.bins > 0).map(([n]) => n)
@@ -89,9 +89,16 @@ export function knowledgeOf(inputs: ForkInputs, facts: ForkFacts): Knowledge {
   if (inputs.controllerRules > 0)
     unknown.push(`${plural(inputs.controllerRules, 'rule')} of the controller: it starts again, with an empty ledger.`)
   if (inputs.scenario === undefined)
-    unknown.push('Extent locks, ccPFS and RDMA data nodes: a live cluster does not report enough to fork them.')
-  else if (sections.length > 0)
-    unknown.push(`${sections.join(', ')}: as in the scenario, from their start, without faults.`)
+    unknown.push(
+      inputs.kind === 'RECORDED'
+        ? "PADLL's stages, extent locks, ccPFS and RDMA data nodes: a recording does not have enough to fork them."
+        : 'Extent locks, ccPFS and RDMA data nodes: a live cluster does not report enough to fork them.',
+    )
+  if (planes.carried.length > 0)
+    unknown.push(`${planes.carried.join(', ')}: as at the instant of the fork, without faults.`)
+  else if (inputs.scenario?.padll ?? inputs.scenario?.ccpfs ?? inputs.padll)
+    unknown.push('Stages of PADLL, ccPFS and data nodes do not fit the observed jobs and are omitted.')
+  unknown.push(...planes.lost)
   const metadata = folded.jobs.some((j) => meanOr0(j.mdops) > 0)
   const timed = inputs.mdts.some((m) => !Number.isNaN(m.perOpUs))
   if (metadata && !timed) unknown.push('Times of metadata operations: 220 µs is assumed.')

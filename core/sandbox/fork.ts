@@ -14,6 +14,7 @@ import { forkJob, roundTo4Digits, weightOf, type JobInput } from './fork-jobs.ts
 import { knowledgeOf } from './fork-knowledge.ts'
 import { fittedSizes } from './model-range.ts'
 import { hostNameOf, serverNames, targetNames } from './fork-names.ts'
+import { carriedPlanes, stagesOf, withStagedDemand, type CarriedPlanes } from './fork-planes.ts'
 import { outstandingOf } from './fork-outstanding.ts'
 import { commonPolicy, serverTexts, takenRules, type Names } from './fork-servers.ts'
 import { meanOr0 } from './fork-series.ts'
@@ -69,39 +70,6 @@ function forkText(scenario: Readonly<Record<string, unknown>>): string {
     }
   }
   return document.toString({ lineWidth: 0 })
-}
-
-interface CarriedSections {
-  readonly texts: Readonly<Record<string, unknown>>
-  /** Notes about them, for display. */
-  readonly notes: readonly string[]
-  /** Clients that the sections need. */
-  readonly clients: number
-  /** Jobs behind stages, by id. */
-  readonly staged: ReadonlyMap<string, JobScenario>
-}
-
-/**
- * Sections that a fork of an emulated source takes from its scenario: planes that are not observed through Lustre's
- * counters. Omits faults: they are at past times that the fork does not contain.
- */
-function carriedSections(scenario: Scenario | undefined): CarriedSections {
-  const { padll, ccpfs, haechi = [] } = scenario ?? {}
-  const staged = new Map((padll ? (scenario?.jobs ?? []) : []).filter((j) => j.stages).map((j) => [j.id, j]))
-  return {
-    texts: {
-      ...(padll ? { padll: { ...padll, faults: [] } } : {}),
-      ...(ccpfs ? { ccpfs: { ...ccpfs, faults: [] } } : {}),
-      ...(haechi.length > 0 ? { haechi: haechi.map((n) => ({ ...n, capacity: [], changes: [] })) } : {}),
-    },
-    notes: [
-      ...(padll ? ['stages of PADLL'] : []),
-      ...(ccpfs ? ['ccPFS and its locks'] : []),
-      ...(haechi.length > 0 ? ['data nodes'] : []),
-    ],
-    clients: padll || ccpfs ? (scenario?.clients.count ?? 0) : 0,
-    staged,
-  }
 }
 
 /** Maximum clients of a scenario; beyond that, jobs share them. */
@@ -164,7 +132,7 @@ export interface Fork {
  * which is a fault of this program.
  */
 export function forkScenario(inputs: ForkInputs, options: { readonly jobsMax?: number } = {}): Result<Fork> {
-  const folded = fold(playable(inputs), options.jobsMax ?? JOBS_MAX)
+  const folded = fold(playable({ ...inputs, jobs: withStagedDemand(inputs) }), options.jobsMax ?? JOBS_MAX)
   if (folded.jobs.length === 0) {
     return fail({
       code: 'FORK_EMPTY',
@@ -181,7 +149,7 @@ export function forkScenario(inputs: ForkInputs, options: { readonly jobsMax?: n
   const full = make(inputs, folded, true)
   if (full.ok) return full
   // The source's sections may not fit the observations; the rest is valid without them.
-  return inputs.scenario ? make(inputs, folded, false) : full
+  return inputs.scenario || inputs.padll ? make(inputs, folded, false) : full
 }
 
 /** ISO 8601 in UTC; a time before 1970 is not valid. */
@@ -195,15 +163,18 @@ function isoOf(unixMs: number): string {
 const playable = ({ jobs, mdts }: ForkInputs): readonly ForkJob[] =>
   mdts.length > 0 ? jobs : jobs.map((j) => ({ ...j, mdops: j.mdops.map(() => 0) }))
 
+const NO_PLANES: CarriedPlanes = { sections: {}, carried: [], lost: [] }
+
 function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result<Fork> {
   const devices = new Map(inputs.targets.map((t) => [t.name, fitDevice(t, inputs.control.maxRate)]))
   const names = {
     servers: serverNames(inputs.servers),
     targets: targetNames([...inputs.targets, ...inputs.mdts].map((t) => t.name)),
   }
-  const sections = carriedSections(withSections ? inputs.scenario : undefined)
-  const clients = clientNumbers(folded.jobs, sections.clients)
-  const jobs = jobInputs(inputs, folded, names, clients, sections)
+  const planes = withSections ? carriedPlanes(inputs) : NO_PLANES
+  const { padll, ccpfs } = planes.sections
+  const clients = clientNumbers(folded.jobs, padll || ccpfs ? (inputs.scenario?.clients.count ?? 0) : 0)
+  const jobs = jobInputs(inputs, folded, names, clients, padll !== undefined)
   const rules = takenRules(inputs, names)
   const rate = folded.jobs.reduce((n, j) => n + weightOf(j), 0)
   const lengthS = inputs.binAtS.length * inputs.binS
@@ -213,7 +184,7 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
     devices,
     folded,
     thinning,
-    sections: sections.notes,
+    planes,
     refusedRules: inputs.rules.length - rules.length,
   })
   const rpcsOf = new Map(folded.jobs.map((j) => [j.jobId, meanOr0(j.rpcs)]))
@@ -242,7 +213,7 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
     ...serverTexts(inputs, devices, names),
     control: controlText(inputs),
     ...(rules.length > 0 ? { rules } : {}),
-    ...sections.texts,
+    ...planes.sections,
     jobs,
   })
   const read = readScenarioText(text)
@@ -262,15 +233,24 @@ function jobInputs(
   folded: Folded,
   names: Names,
   clients: ClientNumbers,
-  { staged }: CarriedSections,
+  isStaged: boolean,
 ): JobInput[] {
+  const modelled = new Map(
+    (isStaged ? (inputs.scenario?.jobs ?? []) : []).filter((j) => j.stages).map((j) => [j.id, j]),
+  )
+  const staged = new Map((isStaged ? (inputs.padll?.jobs ?? []) : []).map((j) => [j.job, j]))
   const outstanding = outstandingOf({ jobs: folded.jobs, targets: inputs.targets })
   const perOp = inputs.mdts.map((m) => m.perOpUs).filter((us) => !Number.isNaN(us))
   const metadataS = (perOp.length > 0 ? perOp.reduce((a, b) => a + b, 0) / perOp.length : 220) / 1e6
   const known = { ost: new Set(inputs.targets.map((t) => t.name)), mdt: new Set(inputs.mdts.map((t) => t.name)) }
   return folded.jobs.map((job) => {
+    const model = modelled.get(job.jobId)
+    const stages = staged.get(job.jobId)
+    const perClient = model?.stages?.per_client ?? (stages ? stagesOf(stages).perHost : 0)
+    const own = clients.of.get(job.jobId) ?? [1]
     const place = {
-      clients: clients.of.get(job.jobId) ?? [1],
+      clients: own,
+      processesLeast: own.length * perClient,
       outstanding: outstanding.get(job.jobId) ?? 0,
       metadataS,
     }
@@ -285,22 +265,32 @@ function jobInputs(
     })
     const isAll = kinds.every(({ all }, i) => used[i]?.length === all.size)
     const input = forkJob(job, place, inputs, isAll ? [] : used.flat().map((t) => names.targets.get(t) as string))
-    const model = staged.get(job.jobId)
-    return model ? withStages(input, model) : input
+    if (model) return withStages(input, model)
+    return stages ? behindStages(input, perClient) : input
   })
 }
 
 /** Operations of a job behind stages are those of its scenario, at the observed rate. */
 function withStages(input: JobInput, { op, stages, targets, size_kib }: JobScenario): JobInput {
-  const most = input.clients.length * (stages?.per_client ?? 1)
   const { targets: _, size_kib: __, ...rest } = input
   return {
     ...rest,
     op,
     ...(targets.length > 0 ? { targets } : {}),
     ...(size_kib > 0 ? { size_kib } : {}),
-    processes: Math.max(input.processes, most),
     stages,
+  }
+}
+
+/** A job of a live cluster behind stages; closes without an open do not pass them. */
+function behindStages(input: JobInput, perClient: number): JobInput {
+  const opens = input.op.filter((op) => op === 'open' || op === 'create').length
+  let closes = 0
+  const op = input.op.filter((o) => o !== 'close' || ++closes <= opens)
+  return {
+    ...input,
+    op: op.length > 0 ? op : ['stat'],
+    stages: { per_client: perClient },
   }
 }
 

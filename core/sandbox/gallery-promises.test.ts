@@ -87,8 +87,9 @@ describe('noisy-neighbour', () => {
 describe('paper-seqdlm-strided', () => {
   it('writes 14 times the bytes of DLM-basic and 8 times those of DLM-Lustre', () => {
     const written = (locks: string): number =>
-      runOf(scenario('paper-seqdlm-strided'), { locks }, { seconds: 60 }).planes.find(({ what }) => what === 'written')!
-        .value
+      runOf(scenario('paper-seqdlm-strided'), { locks }, { seconds: 60 }).planes.find(
+        ({ key }) => key === 'locksWritten',
+      )!.value
     const seqdlm = written('seqdlm')
     expect(Math.round(seqdlm / written('basic'))).toBe(14)
     expect(Math.round(seqdlm / written('lustre'))).toBe(8)

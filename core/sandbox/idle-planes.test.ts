@@ -17,8 +17,11 @@ const plain: Variant = {
   adaptbf: {},
   rules: [],
   metadata: null,
+  metadataLimits: [],
   haechi: 'scenario',
+  tokens: {},
   locks: null,
+  lockOptions: {},
   onS: 0,
 }
 

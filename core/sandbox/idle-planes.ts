@@ -3,6 +3,7 @@
  */
 import type { Scenario } from '../emulator/scenario.ts'
 import type { Variant } from './variant.ts'
+import { changesLocks, changesTokens } from './varied-scenario.ts'
 
 export interface WithoutIdle {
   readonly scenario: Scenario
@@ -11,7 +12,7 @@ export interface WithoutIdle {
 }
 
 /**
- * Removes the ccPFS if no variant changes the lock manager, and the data nodes if none runs them without QoS. Both have
+ * Removes the ccPFS if no variant changes its locks, and the data nodes if none changes their tokens. Both have
  * their own servers and network in the model, so the rest is served the same, RPC by RPC.
  *
  * A single run keeps everything: it is then the only result of these planes.
@@ -21,11 +22,11 @@ export function withoutIdlePlanes(scenario: Scenario, variants: readonly Variant
   const omitted: ('locks' | 'tokens')[] = []
   const { ccpfs, ...rest } = scenario
   let out = scenario
-  if (ccpfs && variants.every((v) => v.locks === null)) {
+  if (ccpfs && !variants.some(changesLocks)) {
     out = rest
     omitted.push('locks')
   }
-  if (scenario.haechi.length > 0 && variants.every((v) => v.haechi === 'scenario')) {
+  if (scenario.haechi.length > 0 && !variants.some(changesTokens)) {
     out = { ...out, haechi: [] }
     omitted.push('tokens')
   }

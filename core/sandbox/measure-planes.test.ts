@@ -1,7 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { ObjectiveKey } from '../controllers/objectives.ts'
 import { parseScenario, type Scenario } from '../emulator/scenario.ts'
 import type { RunReport } from './run-report.ts'
-import { runOf } from '#tests/kits/core/sandbox/small-run.ts'
+import { aggregate } from './aggregate.ts'
+import type { Verdict } from './comparison.ts'
+import { digestOf, planOf } from './run-digest.ts'
+import type { Variant } from './variant.ts'
+import { AS_IT_IS, runOf } from '#tests/kits/core/sandbox/small-run.ts'
 
 function scenarioOf(text: string): Scenario {
   const read = parseScenario(
@@ -20,9 +26,9 @@ ${text}`.replace(
   return read.value
 }
 
-const figure = (r: RunReport, what: string): number => {
-  const found = r.planes.find((p) => p.what === what)
-  if (!found) throw new Error(`no figure ${what}`)
+const figure = (r: RunReport, key: ObjectiveKey): number => {
+  const found = r.planes.find((p) => p.key === key)
+  if (!found) throw new Error(`no figure ${key}`)
   return found.value
 }
 
@@ -38,10 +44,10 @@ describe('metadata', () => {
     const run = runOf(STAGED, {}, { seconds: 6 })
     const off = runOf(STAGED, { metadata: 'off' }, { seconds: 6 })
     // Demand is 480/s; stages are limited from the second control cycle on.
-    expect(figure(run, 'served')).toBeLessThan(300)
-    expect(figure(run, 'delayed by PADLL, p95')).toBeGreaterThan(100)
-    expect(figure(off, 'served')).toBeGreaterThan(400)
-    expect(off.planes.map((p) => p.what)).toEqual(['served'])
+    expect(figure(run, 'metadataServed')).toBeLessThan(300)
+    expect(figure(run, 'metadataHeldMs')).toBeGreaterThan(100)
+    expect(figure(off, 'metadataServed')).toBeGreaterThan(400)
+    expect(off.planes.map((p) => p.key)).toEqual(['metadataServed', 'metadataWaitMs', 'metadataAbove'])
     expect(off.jobs[0]!.waitP95Ms).toBeLessThan(run.jobs[0]!.waitP95Ms)
   })
 
@@ -56,8 +62,8 @@ jobs:
     const run = runOf(controlled, { metadata: 'static' }, { seconds: 6 })
     const off = runOf(controlled, { metadata: 'off' }, { seconds: 6 })
     expect([run.remarks, off.remarks]).toEqual([[], []])
-    expect(figure(off, 'served')).toBeGreaterThan(400)
-    expect(figure(run, 'served')).toBeLessThan(200)
+    expect(figure(off, 'metadataServed')).toBeGreaterThan(400)
+    expect(figure(run, 'metadataServed')).toBeLessThan(200)
   })
 })
 
@@ -73,9 +79,9 @@ jobs:
 
   it('are those of the manager that a variant names', () => {
     const [seqdlm, basic] = ['seqdlm', 'basic'].map((locks) => runOf(shared, { locks }, { seconds: 0.15 }))
-    expect(figure(seqdlm!, 'written')).toBeGreaterThan(1.2 * figure(basic!, 'written'))
-    expect(figure(basic!, 'waiting for locks')).toBeGreaterThan(figure(seqdlm!, 'waiting for locks'))
-    expect(figure(basic!, 'waiting for locks')).toBeLessThanOrEqual(1)
+    expect(figure(seqdlm!, 'locksWritten')).toBeGreaterThan(1.2 * figure(basic!, 'locksWritten'))
+    expect(figure(basic!, 'lockWaitPart')).toBeGreaterThan(figure(seqdlm!, 'lockWaitPart'))
+    expect(figure(basic!, 'lockWaitPart')).toBeLessThanOrEqual(1)
     expect(runOf(shared, { locks: 'none such' }, { seconds: 1 }).remarks).toHaveLength(1)
   })
 })
@@ -99,8 +105,49 @@ jobs:
     const run = runOf(tenants, {}, { seconds: 5 })
     const off = runOf(tenants, { haechi: 'off' }, { seconds: 5 })
     // Reservations are 15,000; the bare node gives each client a quarter of 40,000.
-    expect(figure(run, 'reservations met')).toBeGreaterThan(0.9)
-    expect(figure(off, 'reservations met')).toBeCloseTo(2 / 3, 2)
-    expect(figure(run, 'completed')).toBeGreaterThan(30_000)
+    expect(figure(run, 'reservationsMet')).toBeGreaterThan(0.9)
+    expect(figure(off, 'reservationsMet')).toBeCloseTo(2 / 3, 2)
+    expect(figure(run, 'tokensCompleted')).toBeGreaterThan(30_000)
+  })
+})
+
+/** Verdict of variants of a scenario over two seeds. */
+function verdictOfRuns(scenario: Scenario, variants: readonly Partial<Variant>[], seconds: number): Verdict {
+  const all = variants.map((v, i) => ({ ...AS_IT_IS, name: `V${i}`, ...v }))
+  const reports = [1, 2].flatMap((seed) => all.map((v, index) => runOf(scenario, v, { seconds, seed, index })))
+  const plan = planOf(reports[0]!)
+  return aggregate({ scenario, variants: all, plan, runs: reports.map((r) => digestOf(r, plan)) }).verdict
+}
+const text = ({ parts }: Verdict): string => parts.map((p) => p.text).join('')
+const builtIn = (name: string): Scenario => {
+  const read = parseScenario(readFileSync(new URL(`../../resources/scenarios/${name}.yaml`, import.meta.url), 'utf8'))
+  if (!read.ok) throw new Error(read.error.why)
+  return read.value
+}
+
+describe('the verdict of the built-in scenarios', () => {
+  it('prefers Haechi to bare data nodes, and names the reservations that it keeps', () => {
+    const verdict = verdictOfRuns(builtIn('paper-haechi-zipf'), [{ haechi: 'off' }, {}], 8)
+    expect(verdict.best).toBe(1)
+    expect(text(verdict)).toMatch(/^Reservations met 9\d % → 100 %, periods with the reservation met 80 % → 100 %;/)
+  })
+
+  it('prefers SeqDLM to DLM-basic, and names writes, waits and convoys', () => {
+    const verdict = verdictOfRuns(builtIn('paper-seqdlm-strided'), [{ locks: 'basic' }, { locks: 'seqdlm' }], 5)
+    expect(verdict.best).toBe(1)
+    expect(text(verdict)).toMatch(/^Writes to ccPFS \+\d+ %, lock wait p95 .* ms → .* ms, lock convoys .* → .*;/)
+  })
+
+  it('prefers PSFA to uniform shares, and names the false allocation', () => {
+    const variants: Partial<Variant>[] = [{ metadata: 'uniform' }, { metadata: 'psfa' }]
+    const verdict = verdictOfRuns(builtIn('paper-padll-four-jobs'), variants, 30)
+    expect(verdict.best).toBe(1)
+    expect(text(verdict)).toContain('false allocation −100 %')
+  })
+
+  it('does not call it a gain to lift the limit: what exceeds it is a loss', () => {
+    const verdict = verdictOfRuns(STAGED, [{}, { metadata: 'off' }], 6)
+    expect(verdict.best).toBeNull()
+    expect(text(verdict)).toMatch(/A gains .*metadata wait p95.* and loses metadata above the system limit/)
   })
 })

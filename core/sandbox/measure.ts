@@ -5,10 +5,9 @@ import type { EmulatedMdt } from '../emulator/mds.ts'
 import { isData } from '../emulator/operations.ts'
 import type { EmulatedOst } from '../emulator/oss.ts'
 import type { EmulatedJob } from '../emulator/workload.ts'
-import { processesOf } from '../emulator/scenario-ccpfs.ts'
-import { Tally } from '../sim/statistics.ts'
+import { PlaneWatch, type MetadataLimit } from './measure-planes.ts'
 import { Shares } from './measure-shares.ts'
-import type { RunReport, TargetReport, JobReport, PlaneFigure } from './run-report.ts'
+import type { RunReport, TargetReport, JobReport } from './run-report.ts'
 
 /** Maximum points of one series. */
 const POINTS_MAX = 240
@@ -46,80 +45,6 @@ class Binned {
   times(k: number): Float64Array {
     return k === 1 ? this.#bins : this.#bins.map((n) => n * k)
   }
-}
-
-/**
- * Figures of the planes besides the OSTs.
- *
- * @param seconds  simulated time so far.
- *
- * Figures: `metadata` served, op/s of all MDTs, and the p95 delay by PADLL's stages, ms; `locks` written and read,
- * bytes/s, and the part of the processes' time that lock requests waited at the servers; `tokens` completed, I/O/s, and
- * the part of the reserved I/Os that were done in their periods. For a client that wants less than its reservation, the
- * wanted I/Os count.
- */
-function planeFigures(cluster: EmulatedCluster, seconds: number): PlaneFigure[] {
-  return [...metadata(cluster, seconds), ...locks(cluster, seconds), ...tokens(cluster, seconds)]
-}
-
-function metadata({ mds, jobs, padll }: EmulatedCluster, seconds: number): PlaneFigure[] {
-  const served = mds.flatMap((m) => m.mdts).reduce((n, t) => n + t.servedRpcs, 0)
-  const figures: PlaneFigure[] = []
-  if (mds.length > 0) figures.push({ plane: 'metadata', what: 'served', unit: 'op/s', value: served / seconds })
-  if (!padll) return figures
-  const held = new Tally()
-  for (const j of jobs) held.merge(j.held)
-  const value = held.count === 0 ? NaN : held.quantile(0.95) / NS_PER_MS
-  return [...figures, { plane: 'metadata', what: 'delayed by PADLL, p95', unit: 'ms', value }]
-}
-
-function locks({ ccpfs, scenario }: EmulatedCluster, seconds: number): PlaneFigure[] {
-  if (!ccpfs || !scenario.ccpfs) return []
-  const { total } = ccpfs.run
-  const processes = scenario.ccpfs.workloads.reduce((n, w) => n + processesOf(w), 0)
-  return [
-    { plane: 'locks', what: 'written', unit: 'B/s', value: total.writtenBytes / seconds },
-    { plane: 'locks', what: 'read', unit: 'B/s', value: total.readBytes / seconds },
-    { plane: 'locks', what: 'waiting for locks', unit: 'part', value: ccpfs.waitedNs / 1e9 / (seconds * processes) },
-  ]
-}
-
-function tokens({ dataNodes, sim }: EmulatedCluster, seconds: number): PlaneFigure[] {
-  if (dataNodes.length === 0) return []
-  let completed = 0
-  let promised = 0
-  let met = 0
-  for (const d of dataNodes) {
-    const run = d.run(sim.now)
-    if (!run) continue
-    for (const { completed: by } of run.node.periods.items) {
-      run.clients.forEach((c, i) => {
-        const n = by[i] ?? 0
-        completed += n
-        if (c.outside || c.reservation === 0 || run.node.client(i)?.state !== 'active') return
-        const due = Math.min(c.reservation, requestsPerPeriod(c, d.scenario.period_ms))
-        promised += due
-        met += Math.min(n, due)
-      })
-    }
-  }
-  return [
-    { plane: 'tokens', what: 'completed', unit: 'I/O/s', value: completed / seconds },
-    { plane: 'tokens', what: 'reservations met', unit: 'part', value: promised === 0 ? NaN : met / promised },
-  ]
-}
-
-/** I/Os that a client wants in a period, by its workload; Infinity if unlimited. */
-function requestsPerPeriod(
-  { workload: w }: EmulatedCluster['scenario']['haechi'][number]['clients'][number],
-  periodMs: number,
-): number {
-  if (w.kind === 'burst' || w.kind === 'constant') return w.per_period
-  if (w.kind === 'backlogged') return Infinity
-  const part = w.kind === 'on-off' ? w.on_ms / (w.on_ms + w.off_ms) : 1
-  // Random arrivals are sometimes below their mean: two deviations less still count.
-  const mean = (w.per_s * part * periodMs) / 1000
-  return Math.max(0, Math.floor(mean - 2 * Math.sqrt(mean)))
 }
 
 /** One job of a run: its counters at the edges of bins and seconds, and the results. */
@@ -185,6 +110,8 @@ export interface MeasureOptions {
   readonly seconds: number
   /** The simulation lasts a k-th of that. */
   readonly thinning: number
+  /** System limit that metadata is judged by. */
+  readonly metadataLimit?: MetadataLimit | undefined
 }
 
 interface TargetWatch {
@@ -193,7 +120,6 @@ interface TargetWatch {
 }
 
 export class Measures {
-  readonly #cluster: EmulatedCluster
   readonly #seconds: number
   readonly #thinning: number
   readonly #endNs: number
@@ -202,11 +128,11 @@ export class Measures {
   readonly #jobs: readonly JobWatch[]
   readonly #targets: readonly TargetWatch[]
   readonly #shares: Shares
+  readonly #planes: PlaneWatch
   #bin = 0
   #second = 0
 
-  constructor(cluster: EmulatedCluster, { seconds, thinning }: MeasureOptions) {
-    this.#cluster = cluster
+  constructor(cluster: EmulatedCluster, { seconds, thinning, metadataLimit }: MeasureOptions) {
     this.#seconds = seconds
     this.#thinning = thinning
     this.#endNs = sToNs(seconds / thinning)
@@ -216,6 +142,7 @@ export class Measures {
     const targets = reached(cluster)
     this.#targets = targets.map((target) => ({ target, rpcs: new Binned(this.#bins) }))
     this.#shares = new Shares(cluster, targets)
+    this.#planes = new PlaneWatch(cluster, metadataLimit)
   }
 
   /** Next time at which it must read counters. */
@@ -233,6 +160,7 @@ export class Measures {
     if (isSecond) {
       this.#second++
       for (const j of this.#jobs) j.endSecond()
+      this.#planes.sample()
     }
     if (isSecond || nowNs >= this.#endNs) this.#shares.addService(nowNs)
     if (nowNs < this.#binEndNs) return
@@ -262,7 +190,7 @@ export class Measures {
       // A job without any reply has no p95; it has waited for as long as it starved.
       sloMisses: jobs.filter((j) => (j.servedRpcs > 0 ? j.waitP95Ms : (j.starvedS / k) * 1000) > sloWaitMs).length,
       utilisation: targets.length === 0 ? 0 : sum(targets.map((t) => t.utilisation)) / targets.length,
-      planes: planeFigures(this.#cluster, seconds / k),
+      planes: this.#planes.figures(seconds, k),
     }
   }
 }

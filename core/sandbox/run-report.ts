@@ -1,6 +1,7 @@
 /**
  * Result of one run of a scenario under one variant and one seed: plain data for transfer between threads and files.
  */
+import type { ObjectiveKey } from '../controllers/objectives.ts'
 
 /** Times are simulated; counts are of the whole run, weighted by the scenario's thinning. */
 export interface JobReport {
@@ -38,11 +39,9 @@ export interface TargetReport {
   readonly rpcs: Float64Array
 }
 
-/** Metric of one of the other planes: `metadata` (PADLL), `locks` (ccPFS), `tokens` (Haechi). */
+/** Value of an objective of the planes besides the OSTs: metadata, locks, tokens. */
 export interface PlaneFigure {
-  readonly plane: 'metadata' | 'locks' | 'tokens'
-  readonly what: string
-  readonly unit: string
+  readonly key: ObjectiveKey
   readonly value: number
 }
 

@@ -25,8 +25,11 @@ function timed(now: () => number, jobs: number, controller: Variant['controller'
     adaptbf: {},
     rules: [],
     metadata: null,
+    metadataLimits: [],
     haechi: 'scenario',
+    tokens: {},
     locks: null,
+    lockOptions: {},
     onS: 0,
   }
   const scenario = SCENARIOS.get(jobs) as Scenario

@@ -8,76 +8,16 @@ import { fail, InvariantError, ok, type Failure, type Result } from '../base/res
 import { NS_PER_MS, sToNs } from '../base/units.ts'
 import { EmulatedCluster } from '../emulator/cluster.ts'
 import type { Scenario } from '../emulator/scenario.ts'
-import { LOCK_MANAGERS, type LockManagerName } from '../emulator/scenario-ccpfs.ts'
-import type { Algorithm } from '../padll/algorithms/algorithm.ts'
 import { checkLoopOptions, DEFAULT_LOOP_OPTIONS } from '../adaptbf/loop-options.ts'
 import { checkPeriod } from '../adaptbf/period.ts'
 import { CONTROLLER_NAMES } from '../controllers/registry.ts'
 import { ModelControl } from './control-model.ts'
+import { metadataLimitOf } from './measure-planes.ts'
 import { Measures } from './measure.ts'
 import type { RunReport } from './run-report.ts'
 import { thinned, thinnedVariant } from './thinning.ts'
 import type { RunTask } from './run-task.ts'
-import type { Variant } from './variant.ts'
-
-/** Names of PADLL's algorithms here and in its own code. */
-const ALGORITHM_OF: Readonly<Record<Exclude<NonNullable<Variant['metadata']>, 'off'>, Algorithm>> = {
-  static: 'static',
-  uniform: 'uniform',
-  priority: 'priority',
-  proportional: 'psharing',
-  psfa: 'psfa',
-}
-
-interface VariedScenario {
-  readonly scenario: Scenario
-  /** Settings of the variant without an effect in the scenario. */
-  readonly remarks: readonly string[]
-}
-
-/**
- * The scenario with the metadata algorithm, the lock manager and the data nodes of a variant. They apply for the whole
- * run; only the controller of the OSTs and the rules of a variant wait for its `onS`.
- *
- * `off` removes the stages from the jobs, and the metadata rules from the servers. Data nodes without QoS are bare
- * ones.
- */
-function variedScenario(scenario: Scenario, { metadata, locks, haechi }: Variant): VariedScenario {
-  const remarks: string[] = []
-  let varied = scenario
-  if (metadata !== null) {
-    if (!scenario.padll && !scenario.control.metadata) remarks.push(noEffect(`metadata ${metadata}`, 'PADLL'))
-    varied = withMetadata(varied, metadata)
-  }
-  if (locks !== null) {
-    if (!scenario.ccpfs) remarks.push(noEffect(`the lock manager ${locks}`, 'ccPFS'))
-    else if (isManager(locks)) varied = { ...varied, ccpfs: { ...scenario.ccpfs, manager: locks } }
-    else remarks.push(`unknown lock manager ${locks}: the scenario's is used`)
-  }
-  if (haechi === 'off') {
-    if (scenario.haechi.length === 0) remarks.push(noEffect('haechi off', 'data nodes'))
-    varied = { ...varied, haechi: scenario.haechi.map((n) => ({ ...n, variant: 'bare' as const })) }
-  }
-  return { scenario: varied, remarks }
-}
-
-const noEffect = (what: string, part: string): string => `${what} has no effect: the scenario has no ${part}`
-const isManager = (name: string): name is LockManagerName => (LOCK_MANAGERS as readonly string[]).includes(name)
-
-function withMetadata(scenario: Scenario, metadata: NonNullable<Variant['metadata']>): Scenario {
-  const { padll, control, jobs, ...rest } = scenario
-  if (metadata === 'off') {
-    const { metadata: _, ...withoutMetadata } = control
-    return { ...rest, control: withoutMetadata, jobs: jobs.map(({ stages: __, ...j }) => j) }
-  }
-  const algorithm = ALGORITHM_OF[metadata]
-  return {
-    ...rest,
-    jobs,
-    control: control.metadata ? { ...control, metadata: { ...control.metadata, algorithm } } : control,
-    ...(padll ? { padll: { ...padll, algorithm } } : {}),
-  }
-}
+import { variedScenario } from './varied-scenario.ts'
 
 export type { RunTask } from './run-task.ts'
 
@@ -139,7 +79,7 @@ function run(scenario: Scenario, task: RunTask): Result<RunReport> {
   }
   varied.remarks.forEach(remark)
   const control = new ModelControl(cluster, thinnedVariant(task.variant, k), { thinning: k, remark })
-  const measures = new Measures(cluster, { seconds, thinning: k })
+  const measures = new Measures(cluster, { seconds, thinning: k, metadataLimit: metadataLimitOf(scenario) })
   const { sim } = cluster
   const endNs = sToNs(seconds / k)
   while (sim.now < endNs) {

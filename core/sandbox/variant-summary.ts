@@ -1,5 +1,6 @@
 /** One-line summary of a variant, as on its card. */
 import { ADAPTBF, definitionOf } from '../controllers/registry.ts'
+import { LOCK_OPTIONS, type LockOption } from '../controllers/settings.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 import type { Variant } from './variant.ts'
 
@@ -38,6 +39,42 @@ function controllerParts(v: Variant, { control }: Pick<Scenario, 'control'>): st
   ]
 }
 
+const OPTION_TEXT: Readonly<Record<LockOption, string>> = {
+  earlyGrant: 'early grant',
+  earlyRevocation: 'early revocation',
+  conversion: 'conversion',
+  expansion: 'expansion',
+}
+
+const lockOptionTexts = (options: Variant['lockOptions']): string[] =>
+  LOCK_OPTIONS.flatMap((option) => {
+    const wanted = options[option]
+    return wanted === undefined ? [] : [`${wanted ? 'with' : 'without'} ${OPTION_TEXT[option]}`]
+  })
+
+const NODE_TEXT = {
+  scenario: [],
+  off: ['data nodes without QoS'],
+  basic: ['Basic Haechi'],
+  haechi: ['Haechi'],
+} as const
+
+function tokenParts({ haechi, tokens }: Variant): string[] {
+  const { preset, conversion, decay, estimator = {}, reservations = [] } = tokens
+  return [
+    ...NODE_TEXT[haechi],
+    ...(preset === undefined ? [] : [`preset ${preset}`]),
+    ...(conversion === undefined ? [] : [`conversion ${conversion}`]),
+    ...(decay === undefined ? [] : [`decay ${decay}`]),
+    ...(estimator.enabled === undefined ? [] : [`capacity estimate ${estimator.enabled ? 'on' : 'off'}`]),
+    ...(estimator.rule === undefined ? [] : [`estimator ${estimator.rule}`]),
+    ...(estimator.history === undefined ? [] : [`estimator history ${estimator.history}`]),
+    ...(estimator.increment === undefined ? [] : [`estimator increment ${estimator.increment}`]),
+    ...reservations.slice(0, RULES_NAMED).map((r) => `${r.client} reserves ${r.reservation}`),
+    ...(reservations.length > RULES_NAMED ? [`${reservations.length - RULES_NAMED} more reservations`] : []),
+  ]
+}
+
 /** Describes the settings of a variant; those inherited from the scenario are omitted. */
 export function variantSummary(v: Variant, scenario: Pick<Scenario, 'control'>): string {
   const more = v.rules.length - RULES_NAMED
@@ -46,8 +83,10 @@ export function variantSummary(v: Variant, scenario: Pick<Scenario, 'control'>):
     ...v.rules.slice(0, RULES_NAMED).map((r) => ruleText(r.line)),
     ...(more > 0 ? [`${more} more rules`] : []),
     ...(v.metadata === null ? [] : [v.metadata === 'off' ? 'metadata not controlled' : `PADLL ${v.metadata}`]),
+    ...v.metadataLimits.map((l) => `${l.scope} limit ${l.rate} op/s`),
     ...(v.locks === null ? [] : [`locks ${v.locks}`]),
-    ...(v.haechi === 'off' ? ['data nodes without QoS'] : []),
+    ...lockOptionTexts(v.lockOptions),
+    ...tokenParts(v),
     ...(v.onS > 0 ? [`from ${v.onS} s on`] : []),
   ]
   return bounded(parts.join(', '), LONGEST)

@@ -1,13 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { ObjectiveKey } from '../controllers/objectives.ts'
 import { METRIC_NAMES, type MetricName, type SeedFigures } from './comparison.ts'
-import { verdictOf, change, jobLabel, percent, waitPair } from './verdict.ts'
+import { verdictOf } from './verdict.ts'
+import { planeDifferences } from './verdict-planes.ts'
+import { change, jobLabel, percent, waitPair } from './verdict-text.ts'
 
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1)
 /** A little scatter, the same for every variant. */
 const scatter = (seed: number): number => 1 + ((seed * 7) % 11) / 1000
 
-type Medians = Partial<Record<MetricName, number>> & { readonly hogRate?: number; readonly victimRate?: number }
+type Medians = Partial<Record<MetricName, number>> & {
+  readonly hogRate?: number
+  readonly victimRate?: number
+  readonly planes?: Partial<Record<ObjectiveKey, number>>
+}
 
 const figures = (of: Medians, seeds = SEEDS, by = scatter): SeedFigures => ({
   seeds,
@@ -16,6 +23,12 @@ const figures = (of: Medians, seeds = SEEDS, by = scatter): SeedFigures => ({
   ) as SeedFigures['metrics'],
   hogRate: Float64Array.from(seeds, (s) => (of.hogRate ?? NaN) * by(s)),
   victimRate: Float64Array.from(seeds, (s) => (of.victimRate ?? NaN) * by(s)),
+  planes: new Map(
+    (Object.entries(of.planes ?? {}) as [ObjectiveKey, number][]).map(([key, v]) => [
+      key,
+      Float64Array.from(seeds, (s) => v * by(s)),
+    ]),
+  ),
 })
 
 const ROLES = { hog: '4690.python.u1021', victim: '4711.cfd_solve.u884' }
@@ -175,6 +188,119 @@ describe('the verdict', () => {
         const won = all[best]!
         expect(won.throughputBps).toBeGreaterThanOrEqual(0.9 * base.throughputBps * (1 - 1e-9))
         expect(won.victimP95Ms).toBeLessThanOrEqual(base.victimP95Ms * (1 + 1e-9))
+      }),
+    )
+  })
+})
+
+describe('the planes', () => {
+  const same = { throughputBps: 26e9, jain: 0.9 }
+  const NO_ROLES = { hog: undefined, victim: undefined }
+  const bare = figures({ ...same, planes: { tokensCompleted: 40_000, reservationsMet: 0.89 } })
+  const kept = figures({ ...same, planes: { tokensCompleted: 39_000, reservationsMet: 0.975, poolIdle: 0.01 } })
+
+  it('decide where the OSTs are served the same, and the verdict names what was gained', () => {
+    const verdict = verdictOf([bare, kept], NO_ROLES)
+    expect([verdict.best, text(verdict.parts)]).toEqual([1, 'Reservations met 89 % → 98 %; total ±0 %.'])
+    expect(verdict.parts.filter((p) => p.strong).map((p) => p.text)).toEqual(['89 % → 98 %', '±0 %'])
+    expect(verdict.detail).toMatch(/A beats the baseline on reservations met in 20 of 20 runs\.$/)
+  })
+
+  it('prefer the larger gains', () => {
+    const basic = figures({ ...same, planes: { locksWritten: 60e6, lockWaitP95Ms: 8, convoyS: 5 } })
+    const lustre = figures({ ...same, planes: { locksWritten: 100e6, lockWaitP95Ms: 8, convoyS: 4 } })
+    const seqdlm = figures({ ...same, planes: { locksWritten: 800e6, lockWaitP95Ms: 0.03, convoyS: 0 } })
+    const verdict = verdictOf([basic, lustre, seqdlm], NO_ROLES)
+    expect([verdict.best, text(verdict.parts)]).toEqual([
+      2,
+      'Writes to ccPFS +1233 %, lock wait p95 8.0 ms → 0.03 ms, lock convoys 5.0 s → 0 s; total ±0 %.',
+    ])
+  })
+
+  it('have no winner where a gain is paid with a loss, and both are named', () => {
+    const dear = figures({ ...same, planes: { tokensCompleted: 20_000, reservationsMet: 0.985 } })
+    const verdict = verdictOf([bare, dear], NO_ROLES)
+    expect([verdict.best, text(verdict.parts)]).toEqual([
+      null,
+      'No variant gains without a loss: A gains reservations met 89 % → 99 % and loses data-node I/Os −50 %.',
+    ])
+    const worse = verdictOf([kept, bare], NO_ROLES)
+    expect([worse.best, text(worse.parts)]).toEqual([
+      null,
+      'The baseline is better: A loses reservations met 98 % → 89 %.',
+    ])
+  })
+
+  it('do not outweigh the OSTs: a variant that costs too much there does not win, and its gains are named', () => {
+    const slow = figures({ ...same, throughputBps: 10e9, planes: { reservationsMet: 0.975 } })
+    expect(text(verdictOf([bare, slow], NO_ROLES).parts)).toBe(
+      'No variant gains without a loss: A gains reservations met 89 % → 98 %; A loses 62 % of total throughput.',
+    )
+  })
+
+  it('are named beside a gain on the OSTs', () => {
+    const fair = figures({
+      throughputBps: 25.3e9,
+      jain: 0.94,
+      victimP95Ms: 300,
+      hogRate: 3.8e9,
+      planes: { metadataWaitMs: 10, falseAllocation: 40 },
+    })
+    const base = figures({
+      throughputBps: 26.1e9,
+      jain: 0.41,
+      victimP95Ms: 2100,
+      hogRate: 10e9,
+      planes: { metadataWaitMs: 90, falseAllocation: 0 },
+    })
+    expect(text(verdictOf([base, fair], ROLES).parts)).toBe(
+      'Victim 4711 p95 wait 2.1 s → 0.3 s; hog 4690 −62 % throughput; total −3 %. ' +
+        'Also better: metadata wait p95 90 ms → 10 ms. Worse: false allocation 0 → 40.2 op/s.',
+    )
+  })
+
+  it('are not compared where one of the two has no value, nor by what is only shown', () => {
+    const without = figures({ ...same, planes: {} })
+    const shown = figures({ ...same, planes: { lockWaitPart: 0.5 } })
+    const other = figures({ ...same, planes: { lockWaitPart: 0.1 } })
+    for (const pair of [
+      [bare, without],
+      [without, bare],
+      [shown, other],
+    ]) {
+      expect(text(verdictOf(pair, NO_ROLES).parts)).toMatch(/^No variant is better than the baseline/)
+    }
+  })
+
+  const planes = fc.record({
+    reservationsMet: fc.double({ min: 0, max: 1, noNaN: true }),
+    lockWaitP95Ms: fc.double({ min: 0, max: 1e4, noNaN: true }),
+    locksWritten: fc.double({ min: 0, max: 1e9, noNaN: true }),
+  })
+
+  it('never let a variant win that loses in one of them, and none is called no better that differs', () => {
+    fc.assert(
+      fc.property(planes, planes, (a, b) => {
+        const variants = [figures({ ...same, planes: a }), figures({ ...same, planes: b })]
+        const { best, parts } = verdictOf(variants, NO_ROLES)
+        const differences = planeDifferences(variants[0]!, variants[1]!)
+        const isSame = differences.gains.length + differences.losses.length === 0
+        expect(text(parts).startsWith('No variant is better')).toBe(isSame)
+        expect(best === 1).toBe(differences.gains.length > 0 && differences.losses.length === 0)
+      }),
+    )
+  })
+
+  it('gain and lose in turn: what one gains on the other, the other loses', () => {
+    fc.assert(
+      fc.property(planes, planes, (a, b) => {
+        // Without scatter the bands are points, so that the smallest differences are the same from both sides.
+        const of = (p: typeof a): SeedFigures => figures({ ...same, planes: p }, SEEDS, () => 1)
+        const there = planeDifferences(of(a), of(b)).gains.filter((g) => g.key === 'reservationsMet')
+        const back = planeDifferences(of(b), of(a)).losses.filter((g) => g.key === 'reservationsMet')
+        expect(back.map(({ now, before }) => ({ now: before, before: now }))).toEqual(
+          there.map(({ now, before }) => ({ now, before })),
+        )
       }),
     )
   })

@@ -1,6 +1,7 @@
 /** `sluice compare SCENARIO`: runs a scenario under several controllers on the sandbox's model and reports the differences. */
 import { Command, InvalidArgumentError } from 'commander'
 import { SEEDS_MAX, variant, VARIANTS_MAX, type Variant } from '#core/api/sandbox.ts'
+import { OBJECTIVE_KEYS, OBJECTIVES, type ObjectiveKey } from '#core/controllers/objectives.ts'
 import { CONTROLLER_NAMES, type ControllerName } from '#core/controllers/registry.ts'
 import { medianOf } from '#core/sandbox/band.ts'
 import type { RunDigest } from '#core/sandbox/run-digest.ts'
@@ -46,11 +47,9 @@ function runOf(done: Done, at: number, of: { title: string; variants: readonly V
     }
   })
   const records = jobs.filter((j) => j.record !== null)
-  const planes = (runs[0]?.planes ?? []).map(({ plane, what, unit }) => ({
-    plane,
-    what,
-    unit,
-    value: median((r) => r.planes.find((p) => p.plane === plane && p.what === what)?.value ?? NaN),
+  const planes = (done.comparison.variants[at]?.planes ?? []).map(({ value, ...objective }) => ({
+    ...objective,
+    value: round(value?.median ?? NaN),
   }))
   return {
     scenario: of.title,
@@ -77,6 +76,19 @@ function runOf(done: Done, at: number, of: { title: string; variants: readonly V
   }
 }
 
+type Pair = { readonly r: RunDigest; readonly b: RunDigest | undefined }
+
+/** Differences in the objectives that both runs of a pair have: medians, in the unit of the objective. */
+function planeDifferences(pairs: readonly Pair[]): object {
+  const value = (run: RunDigest | undefined, key: ObjectiveKey): number =>
+    run?.planes.find((p) => p.key === key)?.value ?? NaN
+  const differences = OBJECTIVE_KEYS.map((key): [ObjectiveKey, number | null] => [
+    key,
+    round(medianOf(pairs.map(({ r, b }) => value(r, key) - value(b, key)))),
+  ])
+  return Object.fromEntries(differences.filter(([, difference]) => difference !== null))
+}
+
 /** Differences from the baseline: medians of pairwise differences between runs with the same seed. */
 function differenceOf(done: Done, at: number, variants: readonly Variant[]): object {
   const base = new Map(done.runs.filter((r) => r.variant === 0).map((r) => [r.seed, r]))
@@ -100,21 +112,21 @@ function differenceOf(done: Done, at: number, variants: readonly Variant[]): obj
     jain: median((r) => r.figures.jain),
     starved_s: median((r) => r.figures.starvedS),
     slo_misses: median((r) => r.figures.sloMisses),
+    planes: planeDifferences(pairs),
     jobs: Object.fromEntries(jobs) as object,
   }
 }
 
-/** One line per measure of locks, metadata and tokens: its median under each variant. */
+/** One line per objective of metadata, locks and tokens that some variant has: its median under each variant. */
 function planeLines(variants: Done['comparison']['variants']): string[] {
-  const keys = new Map(
-    variants.flatMap(({ planes }) => planes.map((p) => [`${p.plane}: ${p.what}, ${p.unit}`, p] as const)),
-  )
-  return [...keys].map(([title, { plane, what }]) => {
+  const present = new Set(variants.flatMap(({ planes }) => planes.map((p) => p.key)))
+  return OBJECTIVE_KEYS.filter((key) => present.has(key)).map((key) => {
+    const { plane, what, unit } = OBJECTIVES[key]
     const cells = variants.map(({ name, planes }) => {
-      const found = planes.find((p) => p.plane === plane && p.what === what)?.value
+      const found = planes.find((p) => p.key === key)?.value
       return `${plain(name).slice(0, 22)} ${found ? Number(found.median.toPrecision(4)) : '-'}`
     })
-    return `${title}: ${cells.join(', ')}`
+    return `${plane}: ${what}, ${unit}: ${cells.join(', ')}`
   })
 }
 

@@ -40,6 +40,33 @@ describe('sluice compare', () => {
     expect(verdict.text).not.toBe('')
   })
 
+  it('names what a variant gains on a plane, in the verdict, the runs and the differences', async () => {
+    const scenario = join(import.meta.dirname, '../../resources/scenarios/paper-haechi-zipf.yaml')
+    const variants = join(tempFolder(), 'haechi.yaml')
+    writeFileSync(variants, '- { name: Bare, controller: none, haechi: "off" }\n- { name: Haechi, controller: none }\n')
+    const flags = ['--variants', variants, '--until', '4', '--workers', '1']
+    const report = JSON.parse((await sluice('compare', scenario, ...flags, '--json')).stdout) as {
+      readonly runs: readonly { readonly planes: readonly object[] }[]
+      readonly differences: readonly { readonly planes: Record<string, number> }[]
+      readonly verdict: { readonly best: number | null; readonly text: string }
+    }
+    expect(report.verdict).toMatchObject({
+      best: 1,
+      text: expect.stringMatching(/^Reservations met 92 % → 100 %/) as string,
+    })
+    expect(report.runs[1]!.planes).toContainEqual({
+      key: 'reservationsMet',
+      plane: 'tokens',
+      what: 'reservations met',
+      unit: 'part',
+      better: 'higher',
+      value: 1,
+    })
+    expect(report.differences[0]!.planes['reservationsMet']).toBeCloseTo(0.08, 2)
+    const { stdout } = await sluice('compare', scenario, ...flags)
+    expect(stdout).toContain('tokens: reservations met, part: Bare 0.9')
+  })
+
   it('prints a table of variants from a file, and nothing of a name that a terminal would obey', async () => {
     const variants = join(tempFolder(), 'variants.yaml')
     const cap = { service: 'ost_io', line: 'start cap jobid={1.*} rate=100' }

@@ -5,7 +5,9 @@ import { Command, InvalidArgumentError } from 'commander'
 import { SEEDS_MAX, type Variant, METRICS, type Metric } from '#core/api/sandbox.ts'
 import type { Failure } from '#core/base/result.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
+import { OBJECTIVE_KEYS, type ObjectiveKey } from '#core/controllers/objectives.ts'
 import { parseScenario } from '#core/emulator/scenario.ts'
+import type { PlaneResult } from '#core/sandbox/comparison.ts'
 import type { Band } from '#core/sandbox/band.ts'
 import { letterOf } from '#core/sandbox/variant-summary.ts'
 import { version } from '../files/resources.ts'
@@ -39,6 +41,20 @@ const SHOWN: readonly (readonly [Metric, string, number, number])[] = [
   ['utilisation', 'device util', 1, 2],
 ]
 
+/** Objectives of the planes that some point has, in the order of the registry. */
+function planesIn(results: readonly PointResult[]): ObjectiveKey[] {
+  const variants = results.flatMap(({ comparison }) => comparison?.variants ?? [])
+  return OBJECTIVE_KEYS.filter((key) => variants.some(({ planes }) => planes.some((p) => p.key === key)))
+}
+
+/** `wait p95 34 ms`; bytes in MB/s. */
+function objectiveText({ what, unit, value }: PlaneResult): string {
+  if (value === null) return `${what} not measured`
+  const isBytes = unit === 'B/s'
+  const median = Number((value.median / (isBytes ? 1e6 : 1)).toPrecision(4))
+  return `${what} ${median}${unit === 'part' ? '' : ` ${isBytes ? 'MB/s' : unit}`}`
+}
+
 function printSweep({ manifest }: Sweep, results: readonly PointResult[]): void {
   const points = results.map((r) => plain(pointText(manifest.axes, r.point)))
   const wide = Math.max(5, ...points.map((p) => p.length)) + 2
@@ -53,6 +69,9 @@ function printSweep({ manifest }: Sweep, results: readonly PointResult[]): void 
       })
       const name = plain(`${k === 0 ? '' : `${letterOf(k)} `}${v.name}`).slice(0, 20)
       line((k === 0 ? (points[i] ?? '') : '').padEnd(wide) + name.padEnd(22) + cells.join('') + best)
+      for (const [plane, objectives] of Map.groupBy(v.planes, (p) => p.plane)) {
+        line(`${' '.repeat(wide)}  ${plane}: ${objectives.map(objectiveText).join(', ')}`)
+      }
     })
     line(`${' '.repeat(wide)}${sentence(comparison.verdict.parts.map((p) => p.text).join(''))}`)
   })
@@ -63,14 +82,17 @@ const bandCells = (band: Band | null): string[] =>
 
 function sweepCsv({ manifest }: Sweep, results: readonly PointResult[]): string {
   const head = [...manifest.axes.map((a) => csvText(a.path)), 'variant', 'name', 'best']
-  const rows = [[...head, ...METRICS.flatMap((m) => [m, `${m}_p5`, `${m}_p95`])].join(',')]
+  const planes = planesIn(results)
+  const rows = [[...head, ...[...METRICS, ...planes].flatMap((m) => [m, `${m}_p5`, `${m}_p95`])].join(',')]
   for (const { point, comparison } of results) {
     comparison?.variants.forEach((v, k) => {
       const values = point.map((p) => (typeof p === 'string' ? csvText(p) : String(p)))
       const best = comparison.verdict.best === k ? '1' : '0'
-      rows.push(
-        [...values, letterOf(k), csvText(v.name), best, ...METRICS.flatMap((m) => bandCells(v.metrics[m]))].join(','),
-      )
+      const bands = [
+        ...METRICS.map((m) => v.metrics[m]),
+        ...planes.map((key) => v.planes.find((p) => p.key === key)?.value ?? null),
+      ]
+      rows.push([...values, letterOf(k), csvText(v.name), best, ...bands.flatMap(bandCells)].join(','))
     })
   }
   return `${rows.join('\r\n')}\r\n`

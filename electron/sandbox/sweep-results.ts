@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { OBJECTIVE_KEYS } from '#core/controllers/objectives.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { aggregate } from '#core/sandbox/aggregate.ts'
@@ -35,9 +36,7 @@ const run = z.object({
   figures: keyed(FIGURES, figure),
   jobs: keyed(COLUMNS, z.array(figure)),
   rest: z.object({ jobs: z.number(), servedRpcs: z.number(), servedBytes: z.number() }),
-  planes: z.array(
-    z.object({ plane: z.enum(['metadata', 'locks', 'tokens']), what: z.string(), unit: z.string(), value: figure }),
-  ),
+  planes: z.array(z.object({ key: z.enum(OBJECTIVE_KEYS), value: figure })),
   remarks: z.array(z.string()),
 })
 const chunkFile = z.object({

@@ -114,6 +114,37 @@ describe('a grid', () => {
 })
 
 describe('sluice sweep', () => {
+  it('writes the objectives of the planes, and judges them at every point', async () => {
+    const { out } = folder()
+    const [scenario, variants] = [join(out, '../planes.yaml'), join(out, '../planes-variants.yaml')]
+    writeFileSync(
+      scenario,
+      `${SMALL}
+haechi:
+  - name: dn01
+    global_iops: 4000
+    local_iops: 2000
+    batch: 10
+    clients: [{ name: a, reservation: 1800 }, { name: b }, { name: c }, { name: d }]
+`,
+    )
+    writeFileSync(variants, '- { name: Bare, controller: none, haechi: "off" }\n- { name: Haechi, controller: none }\n')
+    const grid = ['--set', 'control.max_rate=300,500', '--seeds', '1', '--until', '3', '--workers', '1']
+    const ended = await sluice(['sweep', scenario, ...grid, '--variants', variants, '--out', out, '--json'])
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    const { points } = JSON.parse(ended.stdout) as {
+      points: { verdict: { best: number | null; text: string }; variants: { planes: { key: string }[] }[] }[]
+    }
+    for (const { verdict, variants: of } of points) {
+      expect(verdict).toMatchObject({ best: 1, text: expect.stringContaining('eservations met') as string })
+      expect(of[1]!.planes.map((p) => p.key)).toContain('reservationPeriods')
+    }
+    const [head, ...rows] = readFileSync(join(out, 'summary.csv'), 'utf8').trim().split('\r\n')
+    const at = head!.split(',').indexOf('reservationsMet')
+    const met = rows.map((r) => Number(r.split(',')[at]))
+    expect(met[1]! - met[0]!).toBeGreaterThan(0.2)
+  })
+
   it('runs a grid, writes a summary, and runs nothing twice', async () => {
     const { out, args } = folder()
     const first = await sluice([...args, '--json'])

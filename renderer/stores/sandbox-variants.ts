@@ -17,8 +17,11 @@ export const PLAIN: Variant = {
   adaptbf: {},
   rules: [],
   metadata: null,
+  metadataLimits: [],
   haechi: 'scenario',
+  tokens: {},
   locks: null,
+  lockOptions: {},
   onS: 0,
 }
 const NAME_MAX = 60

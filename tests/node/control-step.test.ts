@@ -87,8 +87,11 @@ function sandbox(scenario: Scenario, fences: Fences, seconds: number, asText: bo
     adaptbf: {},
     rules: [],
     metadata: null,
+    metadataLimits: [],
     haechi: 'scenario' as const,
+    tokens: {},
     locks: null,
+    lockOptions: {},
     onS: 0,
   }
   const remark = (text: string): void => void refused.add(text.split(' ')[0] ?? '')

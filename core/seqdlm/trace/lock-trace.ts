@@ -49,7 +49,7 @@ function listed(texts: readonly string[], most = 3): string {
 }
 
 /** Waiting requests of a convoy: with fewer, two or three clients simply take turns. */
-const CONVOY = 4
+export const CONVOY = 4
 /**
  * Owner changes per second of a ping-pong, in both halves of the last second.
  *

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { PadllStatus } from '#core/padll/status.ts'
+import { falseAllocation, type PadllStatus } from '#core/padll/status.ts'
 import type { ExecResult, NodeConnection } from '../../base/connection.ts'
 import { EventLog } from '../state/event-log.ts'
 import { PadllReader, PadllDocuments } from './padll-reader.ts'
-import { channelSeries, falseAllocation, jobColumnOf, jobSeries, PadllSeries, scopeColumnOf } from './padll-series.ts'
+import { channelSeries, jobColumnOf, jobSeries, PadllSeries, scopeColumnOf } from './padll-series.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 const T0 = 1_767_225_600_000

@@ -2,7 +2,7 @@
  * Series of jobs, scopes and channels over the last hour, second by second, as reported by the global controller. Every
  * reading is one sample of all tables, an unanswered one a gap in all of them. Bounded: job ids are chosen by users.
  */
-import type { PadllStatus } from '#core/padll/status.ts'
+import { falseAllocation, type PadllStatus } from '#core/padll/status.ts'
 import { SeriesTable } from '#core/series/series-table.ts'
 
 const HOUR = 3_600
@@ -23,24 +23,6 @@ export const channelSeries = (local: string, stage: string, channel: number, obj
   `${channel}.${object} ${local.length} ${local}${stage}`
 
 type JobNow = PadllStatus['jobs'][number]
-
-/** A job waits if its queue takes longer than this at its rate, s: less is the granularity of the buckets. */
-const WAITS_S = 0.05
-
-/**
- * False allocation: rate that jobs hold and do not use while operations of another job wait, op/s. A job that waits
- * itself does not count its own demand against the others.
- */
-export function falseAllocation(jobs: readonly Pick<JobNow, 'allocated' | 'measured' | 'queued'>[]): number {
-  const waits = jobs.map((j) => j.queued > WAITS_S * (j.allocated ?? Infinity))
-  const waiting = waits.filter(Boolean).length
-  let sum = 0
-  jobs.forEach((j, i) => {
-    const others = waiting - (waits[i] === true ? 1 : 0)
-    if (others > 0 && j.allocated !== null) sum += Math.max(0, j.allocated - j.measured)
-  })
-  return sum
-}
 
 /** Table with a maximum number of series, and the time at which each was last seen. */
 class Bounded {

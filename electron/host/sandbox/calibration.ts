@@ -90,8 +90,11 @@ function asItWas({ control }: Scenario): Variant {
     adaptbf: {},
     rules: [],
     metadata: null,
+    metadataLimits: [],
     haechi: 'scenario',
+    tokens: {},
     locks: null,
+    lockOptions: {},
     onS: 0,
   }
 }

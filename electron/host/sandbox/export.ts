@@ -1,6 +1,7 @@
 /** Export of a comparison: CSV for a spreadsheet, complete JSON, Markdown for a ticket. */
 import type { Band, Metric, RunResult } from '#core/api/sandbox.ts'
 import { METRICS } from '#core/api/sandbox.ts'
+import { OBJECTIVE_KEYS, OBJECTIVES } from '#core/controllers/objectives.ts'
 import { guardedText } from '#core/base/csv-cell.ts'
 import { letterOf } from '#core/sandbox/variant-summary.ts'
 import { mdRow as row, mdText } from '#core/snapshot/markdown-text.ts'
@@ -89,6 +90,16 @@ const inMb = (band: Band): Band =>
 
 const shown = (band: Band, unit: string): string => mdBand(unit === 'B/s' ? inMb(band) : band, unit)
 
+/** Rows of the objectives of metadata, locks and tokens that some variant has. */
+function planeRows(r: RunResult): string[] {
+  const present = new Set(r.variants.flatMap((v) => v.planes.map((p) => p.key)))
+  return OBJECTIVE_KEYS.filter((key) => present.has(key)).map((key) => {
+    const { plane, what, unit } = OBJECTIVES[key]
+    const bands = r.variants.map((v) => v.planes.find((p) => p.key === key)?.value ?? null)
+    return row([mdText(`${plane}: ${what}`), ...bands.map((band) => shown(band, unit === 'part' ? '' : unit))])
+  })
+}
+
 function md(r: RunResult): string {
   const columns = r.variants.map((v, i) => `${i === 0 ? '' : `${letterOf(i)} `}${mdText(v.name)}`)
   const verdict = r.verdict.parts.map((p) => (p.strong ? `**${mdText(p.text)}**` : mdText(p.text))).join('')
@@ -114,6 +125,7 @@ function md(r: RunResult): string {
     row(['', ...columns]),
     ruler,
     ...METRICS.map((m) => row([METRIC_LABELS[m], ...r.variants.map((v) => shown(v.metrics[m], UNIT[m]))])),
+    ...planeRows(r),
     '',
     row(['Wait p95 by job', ...columns]),
     ruler,

@@ -2,11 +2,11 @@
  * Facts that a fork takes from the source besides its series: servers, rules in force, control settings, durations of
  * metadata operations.
  */
-import type { Scenario } from '#core/emulator/scenario.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
+import { isSuperseded } from '#core/padll/status.ts'
+import { jobColumnOf, jobSeries } from '../../cluster/metadata/padll-series.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { ForkInputs, ForkMdt, ForkRule, ForkServer } from '#core/sandbox/fork-inputs.ts'
-import type { ClusterSource } from '../../base/connection.ts'
 import { EmulatedSource } from '../../cluster/emulated-source.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { policyOf } from '../../cluster/control/sample.ts'
@@ -15,10 +15,6 @@ import type { ServiceName } from '#core/api/rule-edits.ts'
 
 /** Rate of the built-in rule unless changed. */
 const DEFAULT_RATE = 10_000
-
-/** Scenario of an emulated source. */
-export const scenarioOf = (source: ClusterSource): Scenario | undefined =>
-  source instanceof EmulatedSource ? source.emulator.scenario : undefined
 
 /**
  * Servers that were read at least once, with the policy at a sample; a server of data and metadata has one entry for
@@ -115,6 +111,70 @@ export function controlOf(monitor: ClusterMonitor): ForkInputs['control'] {
             limits: Object.fromEntries(limits.map((l) => [l.scope, l.rate])),
           },
         }),
+  }
+}
+
+/** Range of which the demand at PADLL's stages is the mean, ms. */
+const PADLL_SPAN_MS = 60_000
+
+/** PADLL's controller at an instant; undefined without one, or without an answer then. */
+function padllAt({ padll }: ClusterMonitor, atMs: number): ForkInputs['padll'] {
+  const found = padll?.documents.at(atMs)
+  if (!padll || !found || isSuperseded(found.status)) return undefined
+  const { status } = found
+  const { series } = padll
+  const to = series.jobs.sampleAt(atMs)
+  const from = series.jobs.sampleAt(atMs - PADLL_SPAN_MS)
+  const stages = status.locals.flatMap((l) => l.stages)
+  const byJob = Map.groupBy(status.jobs, (j) => j.job)
+  const askedOf = ({ job, scope, asked }: (typeof status.jobs)[number]): number => {
+    const [mean] = series.jobs.downsample(jobSeries(job, scope), jobColumnOf('asked'), from, to, to - from + 1)
+    return mean ?? asked
+  }
+  return {
+    controller: status.controller,
+    algorithm: status.algorithm,
+    epsilon: status.epsilon,
+    split: status.split,
+    intervalMs: status.intervalMs,
+    collectRounds: status.collectRounds,
+    leaseS: status.lease.seconds,
+    expiryRate: status.lease.onExpiry === 'hold' ? undefined : status.lease.onExpiry.rate,
+    limits: status.limits,
+    policies: { text: status.policies.text, elapsedS: Math.max(0, (atMs - status.policies.startedMs) / 1000) },
+    jobs: [...byJob].map(([job, scopes]) => {
+      const own = stages.filter((s) => s.job === job)
+      return {
+        job,
+        user: own[0]?.user ?? '',
+        hosts: own.map((s) => s.hostname),
+        asked: scopes.reduce((n, j) => n + askedOf(j), 0),
+        queued: scopes.reduce((n, j) => n + j.queued, 0),
+      }
+    }),
+  }
+}
+
+/** State of the planes besides Lustre at an instant. */
+export function planesAt(
+  monitor: ClusterMonitor,
+  atMs: number,
+): Pick<ForkInputs, 'scenario' | 'elapsedS' | 'padll' | 'dataNodes'> {
+  const { source } = monitor
+  const padll = padllAt(monitor, atMs)
+  if (!(source instanceof EmulatedSource)) return { scenario: undefined, padll }
+  const { emulator } = source
+  return {
+    scenario: emulator.scenario,
+    elapsedS: Math.max(0, atMs / 1000 - emulator.epochSeconds),
+    padll,
+    dataNodes: emulator.dataNodes.map((d) => ({
+      name: d.name,
+      variant: d.variant,
+      preset: d.preset,
+      iops: d.capacityIops,
+      clients: d.present,
+    })),
   }
 }
 

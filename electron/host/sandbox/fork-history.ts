@@ -6,11 +6,14 @@ import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { SERVICES } from '../../base/service.ts'
 import { JOB_COLUMNS, TARGET_COLUMNS, type Block, type HistoryReader, type HistoryRule } from '../../history/reader.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
-import { controlOf, groupRules, mdtsOf, metadataCounters, ruleLines, scenarioOf, serversOf } from './fork-facts.ts'
+import { controlOf, groupRules, mdtsOf, metadataCounters, planesAt, ruleLines, serversOf } from './fork-facts.ts'
 import { BINS, COVERAGE_MIN, gapsOf, heldPart } from './fork-bins.ts'
 
 /** Facts besides the file, about the source as it is now. */
-export interface ForkAround extends Pick<ForkInputs, 'cluster' | 'kind' | 'control' | 'scenario' | 'servers' | 'mdts'> {
+export interface ForkAround extends Pick<
+  ForkInputs,
+  'cluster' | 'kind' | 'control' | 'scenario' | 'elapsedS' | 'padll' | 'dataNodes' | 'servers' | 'mdts'
+> {
   /** Interval of raw samples, ms. */
   readonly intervalMs: number
   readonly job?: ((jobId: string) => Pick<ForkJob, 'hosts' | 'targets' | 'ops'> | undefined) | undefined
@@ -18,14 +21,18 @@ export interface ForkAround extends Pick<ForkInputs, 'cluster' | 'kind' | 'contr
   readonly notice: string
 }
 
-/** Facts that the console has about the active source. */
-export function aroundOf(monitor: ClusterMonitor): ForkAround {
+/**
+ * Facts that the console has about the active source.
+ *
+ * @param atMs  instant of the planes besides Lustre.
+ */
+export function aroundOf(monitor: ClusterMonitor, atMs: number): ForkAround {
   const counters = metadataCounters(monitor)
   const { source } = monitor
   return {
     cluster: source.cluster,
     kind: source.kind,
-    scenario: scenarioOf(source),
+    ...planesAt(monitor, atMs),
     control: controlOf(monitor),
     servers: serversOf(monitor, monitor.sample),
     mdts: mdtsOf(monitor),
@@ -226,6 +233,9 @@ export function inputsFromHistory(
     ...rulesOf(reader.rulesAt(span.fromMs), new Set(allTargets.map((t) => t.server))),
     control: around.control,
     scenario: around.scenario,
+    elapsedS: around.elapsedS,
+    padll: around.padll,
+    dataNodes: around.dataNodes,
     unknown: [around.notice],
   })
 }

@@ -3,6 +3,8 @@ import { NS_PER_S } from '#core/base/units.ts'
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { demo, emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
+import { parsePolicies } from '#core/padll/rules/policy-schedule.ts'
+import { EmulatedSource } from '../../cluster/emulated-source.ts'
 import { openHost } from '../host.ts'
 import { gather, forkOf } from './fork.ts'
 
@@ -115,6 +117,33 @@ describe('a hole in a stretch', () => {
 })
 
 describe('a fork of the demo', () => {
+  it('takes what was changed since the start: limits of PADLL, reservations and QoS of data nodes', async () => {
+    const opened = await openHost({ shell: 'terminal', historyFile: ':memory:', paced: false })
+    if (!opened.ok) throw new Error(opened.error.why)
+    const { source, monitor } = opened.value
+    if (!(source instanceof EmulatedSource)) throw new Error('the demo is emulated')
+    await source.runTo(2 * NS_PER_S, (atNs) => monitor.tick(atNs))
+    const { padll, dataNodes } = source.emulator
+    const [node] = dataNodes
+    const [client] = node!.scenario.clients.filter((c) => c.reservation > 0)
+    expect(padll!.global!.change({ algorithm: 'uniform' }, source.emulator.sim.now).ok).toBe(true)
+    expect(node!.reserve(client!.name, client!.reservation - 7, null).ok).toBe(true)
+    node!.change({ preset: 'paper-literal' })
+    await source.runTo(5 * NS_PER_S, (atNs) => monitor.tick(atNs))
+    const forked = forkOf(monitor, { span: null, atMs: null, workload: 'closed' })
+    await opened.value.close()
+    if (!forked.ok) throw new Error(forked.error.why)
+    const read = parseScenario(forked.value.text)
+    if (!read.ok) throw new Error(read.error.why)
+    expect(read.value.padll!.algorithm).toBe('uniform')
+    expect(read.value.haechi[0]).toMatchObject({ preset: 'paper-literal' })
+    expect(read.value.haechi[0]!.clients.find((c) => c.name === client!.name)!.reservation).toBe(
+      client!.reservation - 7,
+    )
+    const output = read.value.fork!.unknown.join(' ')
+    for (const part of ['token buckets', 'unflushed data', 'capacity history']) expect(output).toContain(part)
+  })
+
   it('carries its stages, its shared files and its data nodes, without their faults, and they run', async () => {
     const scenario = demo()
     const opened = await openHost({ shell: 'terminal', historyFile: ':memory:', paced: false })
@@ -128,8 +157,14 @@ describe('a fork of the demo', () => {
     const read = parseScenario(forked.value.text)
     if (!read.ok) throw new Error(read.error.why)
     const { padll, ccpfs, haechi, clients, fork } = read.value
-    expect(padll).toEqual({ ...scenario.padll, faults: [] })
-    expect(ccpfs).toEqual({ ...scenario.ccpfs, faults: [] })
+    expect({ ...padll, policies: '' }).toEqual({ ...scenario.padll, faults: [], policies: '' })
+    // Steps of the policies that are still to come keep their distance from the fork.
+    const steps = (text: string): number[] => parsePolicies(text).policies.map((p) => p.atS)
+    expect(steps(scenario.padll!.policies)).toEqual([0, 0, 0, 0, 300, 600])
+    expect(steps(padll!.policies)).toEqual([0, 0, 0, 0, 298, 598])
+    // Every workload had started.
+    const workloads = scenario.ccpfs!.workloads.map((w) => ({ ...w, start_s: 0 }))
+    expect(ccpfs).toEqual({ ...scenario.ccpfs, workloads, faults: [] })
     expect(haechi).toEqual(scenario.haechi.map((n) => ({ ...n, capacity: [], changes: [] })))
     expect(haechi.length).toBeGreaterThan(0)
     expect(clients.count).toBeGreaterThanOrEqual(scenario.clients.count)

@@ -7,7 +7,7 @@ import type { Job } from '../../cluster/state/job-registry.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, TARGET_COLUMNS, type JobMeasure } from '../../cluster/state/recent.ts'
 import { BINS, gapsOf, heldPart } from './fork-bins.ts'
-import { controlOf, mdtsOf, metadataCounters, rulesAt, scenarioOf, serversOf } from './fork-facts.ts'
+import { controlOf, mdtsOf, metadataCounters, planesAt, rulesAt, serversOf } from './fork-facts.ts'
 
 /** Length of the range before a fork's instant, ms. */
 export const LOOK_BACK_MS = 60_000
@@ -102,6 +102,7 @@ export function inputsFromMemory(
     ok: true,
     value: {
       ...sourceFacts(monitor, sample),
+      ...planesAt(monitor, endMs),
       atMs: endMs,
       binS,
       binAtS: isKnown.flatMap((known, i) => (known ? [i * binS] : [])),
@@ -130,7 +131,7 @@ export function reachesBack({ recent }: ClusterMonitor, atMs: number): boolean {
 function sourceFacts(
   monitor: ClusterMonitor,
   sample: number,
-): Pick<ForkInputs, 'cluster' | 'kind' | 'servers' | 'rules' | 'controllerRules' | 'control' | 'scenario'> {
+): Pick<ForkInputs, 'cluster' | 'kind' | 'servers' | 'rules' | 'controllerRules' | 'control'> {
   const { source } = monitor
   return {
     cluster: source.cluster,
@@ -138,7 +139,6 @@ function sourceFacts(
     servers: serversOf(monitor, sample),
     ...rulesAt(monitor, sample),
     control: controlOf(monitor),
-    scenario: scenarioOf(source),
   }
 }
 

@@ -73,9 +73,15 @@ export function gather(
       isReplay: span !== null,
     })
   }
-  if (span) return inputsFromHistory(aroundOf(monitor), monitor.history.reader(), span, { workload, isReplay: true })
+  if (span) {
+    const around = aroundOf(monitor, span.fromMs)
+    return inputsFromHistory(around, monitor.history.reader(), span, { workload, isReplay: true })
+  }
   if (atMs === null || reachesBack(monitor, atMs)) return inputsFromMemory(monitor, { atMs, workload })
-  return inputsFromHistory(aroundOf(monitor), monitor.history.reader(), minuteTo(atMs), { workload, isReplay: false })
+  return inputsFromHistory(aroundOf(monitor, atMs), monitor.history.reader(), minuteTo(atMs), {
+    workload,
+    isReplay: false,
+  })
 }
 
 /** A file may begin within the minute. */

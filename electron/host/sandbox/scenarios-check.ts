@@ -53,6 +53,17 @@ export function checkScenario(text: string): ScenarioCheck {
   return checkOf(read.value)
 }
 
+/** Settings of metadata and data nodes that variants can change. */
+function planeSettings({ padll, control, haechi }: Scenario): NonNullable<ScenarioCheck['planes']> {
+  const limits = Object.entries({ ...control.metadata?.limits, ...padll?.system_limits })
+  return {
+    metadataLimits: limits.map(([scope, rate]) => ({ scope, rate })),
+    reservations: haechi.flatMap((n) =>
+      n.clients.flatMap((c) => (c.outside ? [] : [{ node: n.name, client: c.name, reservation: c.reservation }])),
+    ),
+  }
+}
+
 /** Check of a valid scenario. */
 export function checkOf(s: Scenario): ScenarioCheck {
   // A fork takes the planes besides Lustre unchanged: they are listed as limitations, but do not block a run.
@@ -70,6 +81,7 @@ export function checkOf(s: Scenario): ScenarioCheck {
       cpts: Math.max(...[...s.oss, ...s.mds].map((x) => x.cpts)),
     },
     suggested: suggestedVariants(s),
+    planes: planeSettings(s),
   }
 }
 

@@ -75,14 +75,16 @@ export function suggestedVariants(s: Scenario): Variant[] {
   const isControlled = s.fork !== undefined && controller !== 'none' && mode === 'enforce'
   const isPlanned = s.padll !== undefined || s.control.metadata !== undefined
   const asIs: VariantInput = isControlled ? { name: 'Unchanged', controller } : { name: 'Baseline', controller: 'none' }
-  const out: VariantInput[] = [s.fork === undefined && isPlanned ? { ...asIs, metadata: 'off' } : asIs]
+  // One change each: without PADLL in the baseline, the others are without it, too.
+  const metadata = s.fork === undefined && isPlanned ? { metadata: 'off' as const } : {}
+  const out: VariantInput[] = [asIs]
   const cap = hasData(all) ? staticCap(s, all) : undefined
   if (cap) out.push(cap)
   if (isControlled) out.push({ name: 'No control', controller: 'none' })
   if (hasData(all) && !(isControlled && controller === ADAPTBF))
     out.push({ name: definitionOf(ADAPTBF).title, controller: ADAPTBF })
-  const metadata = metadataCap(s, all)
-  if (metadata) out.push(metadata)
+  const limited = metadataCap(s, all)
+  if (limited) out.push(limited)
   // A fork covers Lustre: the emulator's other planes are unchanged unless requested.
   if (s.ccpfs && !s.fork) {
     const other = s.ccpfs.manager === 'lustre' ? 'seqdlm' : 'lustre'
@@ -90,5 +92,6 @@ export function suggestedVariants(s: Scenario): Variant[] {
   }
   if (!s.fork && s.haechi.some((n) => n.variant !== 'bare'))
     out.push({ name: 'No tokens', controller: 'none', haechi: 'off' })
-  return out.slice(0, VARIANTS_MAX).map((v) => variant.parse(v))
+  else if (!s.fork && s.haechi.length > 0) out.push({ name: 'Haechi', controller: 'none', haechi: 'haechi' })
+  return out.slice(0, VARIANTS_MAX).map((v) => variant.parse({ ...metadata, ...v }))
 }

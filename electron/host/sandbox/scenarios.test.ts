@@ -192,6 +192,21 @@ describe('a check', () => {
     expect(names(text.replace('1.hog.u1', '"1 } rate=1"'))).toEqual(['Baseline', 'AdapTBF'])
   })
 
+  it('suggests variants that differ from the baseline in one plane', () => {
+    const demo = readFileSync(join(import.meta.dirname, '../../../resources/scenarios/demo.yaml'), 'utf8')
+    const { suggested, planes } = checkScenario(demo)
+    expect(suggested.map((v) => [v.name, v.metadata, v.locks, v.haechi])).toEqual([
+      ['Baseline', 'off', null, 'scenario'],
+      ['Static cap', 'off', null, 'scenario'],
+      ['AdapTBF', 'off', null, 'scenario'],
+      ['Metadata cap', 'psfa', null, 'scenario'],
+      ['Lustre locks', 'off', 'lustre', 'scenario'],
+      ['No tokens', 'off', null, 'off'],
+    ])
+    expect(planes!.metadataLimits).toEqual([{ scope: 'meta_op', rate: 500 }])
+    expect(planes!.reservations.some((r) => r.reservation > 0)).toBe(true)
+  })
+
   it('lists the faults of a text, twenty at most', () => {
     const many =
       text +

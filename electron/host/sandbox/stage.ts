@@ -34,14 +34,15 @@ const refuse = (code: string, why: string, next: string): Failure => ({
 })
 
 /** Parts of a variant that no rule and no controller of OSTs covers, and the view where they are set. */
-function notCarried({ controller, metadata, locks, haechi, maxRate, periodMs }: Variant, writes: string): string[] {
+function notCarried(variant: Variant, writes: string): string[] {
+  const { controller, metadata, metadataLimits, locks, lockOptions, haechi, tokens, maxRate, periodMs } = variant
   return [
     ...(controller === 'none' && writes !== 'none'
       ? [`controller ${writes} keeps writing rules; the variant was run without it`]
       : []),
-    ...(metadata === null ? [] : ['control of metadata is set in Metadata QoS']),
-    ...(locks === null ? [] : ['the lock manager belongs to the servers']),
-    ...(haechi === 'scenario' ? [] : ['QoS of data nodes is set in Tokens']),
+    ...(metadata === null && metadataLimits.length === 0 ? [] : ['control of metadata is set in Metadata QoS']),
+    ...(locks === null && Object.keys(lockOptions).length === 0 ? [] : ['the lock manager belongs to the servers']),
+    ...(haechi === 'scenario' && Object.keys(tokens).length === 0 ? [] : ['QoS of data nodes is set in Tokens']),
     ...(maxRate === null && periodMs === null
       ? []
       : ['the token rate T and the period of the cluster are not changed']),

@@ -34,7 +34,7 @@ export const sandboxMeanings: readonly Meaning[] = [
     title: 'Metadata service, locks, tokens',
     unit: 'as on the card',
     means:
-      'Other measures of the scenario: operations and waits of the metadata service, bytes under the lock manager, reservations met.',
+      'Objectives of metadata, locks and tokens: waits, false allocation, lock convoys, reservations met, idle tokens. The verdict judges them.',
     formula: 'median over the seeds',
     source,
   },
@@ -42,7 +42,7 @@ export const sandboxMeanings: readonly Meaning[] = [
     id: 'sandbox.verdict',
     title: 'Verdict',
     unit: '',
-    means: `Best variant compared with the baseline, in one sentence: gain of the victim, loss of the hog, total loss. ${roleTerms.hog}. ${roleTerms.victim}.`,
+    means: `Best variant compared with the baseline, in one sentence: gain of the victim, loss of the hog, total loss, gains and losses of metadata, locks and tokens. ${roleTerms.hog}. ${roleTerms.victim}.`,
     formula: 'medians over the seeds; \u00B1 is half of the band over the median',
     source: 'the runs of this page',
     caveat: 'Valid for the model; its limits are listed beside it.',

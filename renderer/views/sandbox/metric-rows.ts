@@ -1,4 +1,5 @@
 /** Rows of the measures of a result, with the same unit and scale for all variants, and their explanations. */
+import { OBJECTIVE_KEYS, OBJECTIVES, type ObjectiveUnit } from '#core/controllers/objectives.ts'
 import { METRICS, type Band, type Metric, type RunResult } from '#core/api/sandbox.ts'
 import type { Ends } from '../../charts/plot.ts'
 import { metricTerms, type MetricTerm } from '../../help/meanings/metric-terms.ts'
@@ -115,7 +116,7 @@ const planeNames = { metadata: 'Metadata QoS', locks: 'Locks', tokens: 'Tokens' 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 /** Display unit of a measure of a plane. */
-function planeUnit(unit: string, medians: readonly number[]): Pick<Shown, 'unit' | 'divisor' | 'decimals'> {
+function planeUnit(unit: ObjectiveUnit, medians: readonly number[]): Pick<Shown, 'unit' | 'divisor' | 'decimals'> {
   if (unit === 'B/s') return formatRate(Math.max(0, ...medians))
   if (unit === 'part') return { unit: '%', divisor: 0.01, decimals: medians.some((v) => v > 0 && v < 0.1) ? 1 : 0 }
   return { unit, divisor: 1, decimals: decimalsOf(medians) }
@@ -123,19 +124,19 @@ function planeUnit(unit: string, medians: readonly number[]): Pick<Shown, 'unit'
 
 /** Rows of the planes beside the OSTs: every measure that some variant has. */
 function planeLines({ variants }: RunResult): MetricLine[] {
-  const names = new Map<string, { plane: keyof typeof planeNames; what: string; unit: string }>()
-  for (const { planes } of variants)
-    for (const { plane, what, unit } of planes) names.set(`${plane} ${what}`, { plane, what, unit })
-  return [...names].map(([id, { plane, what, unit }]) => {
-    const bands = variants.map((v) => v.planes.find((p) => p.plane === plane && p.what === what)?.value ?? null)
+  const present = new Set(variants.flatMap(({ planes }) => planes.map((p) => p.key)))
+  return OBJECTIVE_KEYS.filter((key) => present.has(key)).map((key) => {
+    const { plane, what, unit, better, means } = OBJECTIVES[key]
+    const bands = variants.map((v) => v.planes.find((p) => p.key === key)?.value ?? null)
     const medians = known(bands).map((b) => b.median)
+    const judged = better === null ? 'not judged' : `${better} is better`
     return line({
-      id,
+      id: key,
       bands,
       plane: planeNames[plane],
-      label: capital(plainText(what)),
+      label: capital(what),
       ...planeUnit(unit, medians),
-      term: { means: `${planeNames[plane]}: ${plainText(what)}.`, formula: 'median over the seeds' },
+      term: { means: `${planeNames[plane]}: ${means}`, formula: `median over the seeds; ${judged}` },
     })
   })
 }

@@ -424,6 +424,40 @@ describe('variants', () => {
     await flushPromises()
     expect(find('variant-panel').text()).toContain('Lock manager')
   })
+
+  it('set the system limits, reservations and options of the planes, and clear them with an empty field', async () => {
+    await forked()
+    const variants = useSandboxVariantsStore()
+    variants.editing = variants.entries[1]!.id
+    const check = scenarioCheck({
+      planes: {
+        metadataLimits: [{ scope: 'meta_op', rate: 500 }],
+        reservations: [
+          { node: 'dn01', client: 'a', reservation: 9000 },
+          { node: 'dn01', client: 'b', reservation: 0 },
+        ],
+      },
+    })
+    const [first] = check.topology!.servers
+    check.topology!.servers.push(
+      { ...first!, name: 'cc', kind: 'ccpfs' },
+      { ...first!, name: 'dn01', kind: 'data node' },
+    )
+    useSandboxStore().check = check
+    await flushPromises()
+    expect(find('plane-metadata').text()).toContain('scenario 500')
+    await find('metadata-limit').setValue('300')
+    expect(variants.edited?.variant.metadataLimits).toEqual([{ scope: 'meta_op', rate: 300 }])
+    await find('metadata-limit').setValue('')
+    expect(variants.edited?.variant.metadataLimits).toEqual([])
+    await wrapper.findAll('[data-testid=reservation]')[1]!.setValue('4000')
+    expect(variants.edited?.variant.tokens).toEqual({
+      reservations: [{ node: 'dn01', client: 'b', reservation: 4000 }],
+    })
+    await wrapper.findAll('[data-testid=reservation]')[1]!.setValue('')
+    expect(variants.edited?.variant.tokens).toEqual({})
+    expect(wrapper.findAll('[data-testid^=lock-]')).toHaveLength(4)
+  })
 })
 
 describe('jobs', () => {

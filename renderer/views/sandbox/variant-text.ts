@@ -1,5 +1,6 @@
 /** Texts of variants, and the letters that name them. */
 import type { Variant } from '#core/api/sandbox.ts'
+import type { LockOption } from '#core/controllers/settings.ts'
 import { definitionOf } from '#core/controllers/registry.ts'
 import { plainText } from '../../format/plain-text.ts'
 import { formatNumber, plural } from '../../format/units.ts'
@@ -23,6 +24,18 @@ export const lockNames = {
   basic: 'DLM-basic',
 } as const
 
+export const lockOptionNames: Readonly<Record<LockOption, string>> = {
+  earlyGrant: 'Early grant',
+  earlyRevocation: 'Early revocation',
+  conversion: 'Lock conversion',
+  expansion: 'Range expansion',
+}
+export const haechiNames = { off: 'Bare (no QoS)', basic: 'Basic Haechi', haechi: 'Haechi' } as const
+
+/** Number of settings of metadata, locks and data nodes beyond their main choice. */
+const fineSettings = ({ metadataLimits, lockOptions, tokens }: Variant): number =>
+  metadataLimits.length + Object.keys(lockOptions).length + Object.keys(tokens).length
+
 /** Formats the settings in one line, until a result has its own description. */
 export function detailOf(v: Variant): string {
   const rules = v.rules.length === 0 ? '' : plural(v.rules.length, 'rule')
@@ -35,8 +48,9 @@ export function detailOf(v: Variant): string {
     v.maxRate === null ? '' : `T ${formatNumber(v.maxRate)} RPC/s per OST`,
     v.periodMs === null ? '' : `period ${formatNumber(v.periodMs)} ms`,
     v.metadata === null ? '' : `metadata ${metadataNames[v.metadata]}`,
-    v.haechi === 'off' ? 'Haechi off' : '',
+    v.haechi === 'scenario' ? '' : haechiNames[v.haechi],
     v.locks === null ? '' : `locks ${lockNames[v.locks]}`,
+    fineSettings(v) > 0 ? plural(fineSettings(v), 'plane setting') : '',
     v.onS > 0 ? `from ${formatNumber(v.onS)} s` : '',
   ]
   return plainText(parts.filter(Boolean).join(', '))

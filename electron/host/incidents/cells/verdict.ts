@@ -1,7 +1,7 @@
 /** Frozen sandbox verdict, with the limitations of the model. */
 import type { VerdictCell } from '#core/snapshot/notebook.ts'
 import type { FinishedRun } from '../../sandbox/run.ts'
-import { jobLabel } from '#core/sandbox/verdict.ts'
+import { jobLabel } from '#core/sandbox/verdict-text.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
 import type { RangeMs } from './ranges.ts'
 

@@ -1,6 +1,7 @@
 /** Clients of a data node at the cursor, and the footer's totals. */
 import type { TokensFrame } from '#core/api/tokens.ts'
 import { NS_PER_S } from '#core/base/units.ts'
+import { idleTokens, isAtLimit } from '#core/haechi/sim/idle-tokens.ts'
 import type { ClientColumn } from '#core/haechi/sim/token-samples.ts'
 import type { JobColors } from '#core/series/job-colors.ts'
 import { hasCrashed, missedIn, rowsOf, type Place } from './position.ts'
@@ -130,10 +131,6 @@ export function clientsOf(place: Place, jobColors: JobColors): Clients {
   return out
 }
 
-/** True if a client uses all that its limit allows. */
-const isAtLimit = (limit: number | null | undefined, used: number): boolean =>
-  limit !== null && limit !== undefined && used >= limit
-
 function verdictOf(of: {
   readonly state: Clients['state'][number]
   readonly inARow: number
@@ -155,34 +152,9 @@ function verdictOf(of: {
   return { level: 'ok', why: '' }
 }
 
-/**
- * Share of a period's tokens that were idle while the pool was empty and a client without any had requests waiting;
- * null without tokens or samples.
- */
-function idleShareOf({ run, startNs, atNs }: Place): number | null {
-  const { samples, setup, monitor, clientCount } = run.node
-  if (!monitor) return null
-  const rows = rowsOf(samples, setup.samples.everyNs, startNs + 1, atNs, IDLE_ROWS)
-  if (rows.length === 0) return null
-  let idle = 0
-  for (const row of rows) {
-    if (samples.nodeValue(row, 'pool') > 0) continue
-    let isStarving = false
-    let unused = 0
-    for (let i = 0; i < clientCount; i++) {
-      const tokens = samples.clientValue(row, i, 'xi') + samples.clientValue(row, i, 'g')
-      const queued = samples.clientValue(row, i, 'queued')
-      if (samples.clientValue(row, i, 'phase') === 0) continue
-      const used = samples.clientValue(row, i, 'completed') + samples.clientValue(row, i, 'inflight')
-      // Held back by its limit, not by a lack of tokens.
-      if (isAtLimit(run.node.engine(i)?.limit, used)) continue
-      if (queued > 0 && tokens === 0) isStarving = true
-      else if (queued === 0) unused += tokens
-    }
-    if (isStarving) idle += unused / Math.max(1, samples.nodeValue(row, 'omega'))
-  }
-  return idle / rows.length
-}
+/** Share of the tokens of a period that were idle while a client was starved; null without tokens or samples. */
+const idleShareOf = ({ run: { node }, startNs, atNs }: Place): number | null =>
+  idleTokens(node, rowsOf(node.samples, node.setup.samples.everyNs, startNs + 1, atNs, IDLE_ROWS))
 
 export function footOf(place: Place): Foot {
   const { run } = place

@@ -13,8 +13,11 @@ export const AS_IT_IS: Variant = {
   adaptbf: {},
   rules: [],
   metadata: null,
+  metadataLimits: [],
   haechi: 'scenario',
+  tokens: {},
   locks: null,
+  lockOptions: {},
   onS: 0,
 }
 
