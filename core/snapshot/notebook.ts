@@ -161,7 +161,27 @@ export type CellKind = Cell['kind']
 export const incidentStatus = z.enum(['open', 'watching', 'resolved', 'exercise'])
 export type IncidentStatus = z.infer<typeof incidentStatus>
 
-export const alertKind = z.enum(['queue', 'starvation', 'convoy', 'reservation', 'disconnect'])
+/** Kinds of alerts, plane by plane: data, locks, metadata, tokens, then the source itself. core/alerts describes each. */
+export const alertKind = z.enum([
+  'queue',
+  'starvation',
+  'convoy',
+  'ping-pong',
+  'lock-wait',
+  'eviction',
+  'lock-server',
+  'metadata-wait',
+  'false-allocation',
+  'stage',
+  'controller',
+  'mds',
+  'reservation',
+  'pool-empty',
+  'pool-idle',
+  'capacity',
+  'token-client',
+  'disconnect',
+])
 export type AlertKind = z.infer<typeof alertKind>
 
 /** `INC-0042`: ascending numbers, never reused. */
