@@ -2,7 +2,7 @@
  * Registry of alert kinds: plane, measure, threshold with its bounds, clear level and times. The watch, the settings, the events, the
  * rules dialog and the table of docs/incidents.md derive from it or are tested against it.
  */
-import { alertKind, type AlertKind } from '../snapshot/notebook.ts'
+import { alertKind, type AlertKind, type AlertPlane } from '../snapshot/notebook.ts'
 import type { LevelKind } from './figures.ts'
 
 export interface Rule {
@@ -13,9 +13,6 @@ export interface Rule {
   readonly opens: boolean
 }
 
-export const PLANES = ['data', 'locks', 'metadata', 'tokens', 'source'] as const
-export type Plane = (typeof PLANES)[number]
-
 /** Event by which the component that measures a condition reports it itself; its text begins with `text`. */
 export interface OwnEvent {
   readonly kind: 'alarm' | 'lost'
@@ -25,7 +22,7 @@ export interface OwnEvent {
 
 export interface RuleFacts {
   readonly title: string
-  readonly plane: Plane
+  readonly plane: AlertPlane
   /** Measure compared with the threshold. */
   readonly about: string
   readonly unit: string
@@ -235,20 +232,8 @@ export const RULES: Readonly<Record<AlertKind, RuleFacts>> = {
   'pool-empty': {
     title: 'Empty pool',
     plane: 'tokens',
-    about: 'part of a period in which the pool is empty and a client with waiting requests has no token',
-    unit: '% of the period',
-    least: 1,
-    most: 100,
-    clear: 0.5,
-    holdS: 5,
-    level: 'watch',
-    subject: 'Tokens',
-    usual: usual('pool-empty', 50, 10),
-  },
-  'pool-idle': {
-    title: 'Unused pool',
-    plane: 'tokens',
-    about: 'tokens left in the pool at the end of a period while a client below its limit has waiting requests',
+    about:
+      'tokens of a period that are not used while the pool is empty and a client with waiting requests has no token',
     unit: '% of the tokens',
     least: 1,
     most: 100,
@@ -256,7 +241,21 @@ export const RULES: Readonly<Record<AlertKind, RuleFacts>> = {
     holdS: 5,
     level: 'watch',
     subject: 'Tokens',
-    usual: usual('pool-idle', 10, 10),
+    usual: usual('pool-empty', 25, 10),
+  },
+  'pool-idle': {
+    title: 'Unused tokens',
+    plane: 'tokens',
+    about:
+      'tokens of a period that are not used while clients that have tokens, or find some in the pool, have waiting requests',
+    unit: '% of the tokens',
+    least: 1,
+    most: 100,
+    clear: 0.5,
+    holdS: 5,
+    level: 'watch',
+    subject: 'Tokens',
+    usual: usual('pool-idle', 25, 10),
   },
   capacity: {
     title: 'Capacity estimate',

@@ -184,6 +184,10 @@ export const alertKind = z.enum([
 ])
 export type AlertKind = z.infer<typeof alertKind>
 
+/** Part of a cluster that an alert is about. `source`: its servers as such. */
+export const alertPlane = z.enum(['data', 'locks', 'metadata', 'tokens', 'source'])
+export type AlertPlane = z.infer<typeof alertPlane>
+
 /** `INC-0042`: ascending numbers, never reused. */
 export const incidentId = z.string().regex(/^INC-\d{4,9}$/)
 

@@ -120,7 +120,10 @@ function requestWait(monitor: ClusterMonitor, host: string): LevelFigures {
   const reading = monitor.serviceReading(host, 'mdt')
   const wait = reading?.wait
   const isLimited = reading?.rules.some((r) => r.name !== 'default') ?? false
-  const waitMs = isLimited || monitor.missing.has(host) ? NaN : (wait?.p95Ms ?? wait?.meanMs ?? NaN)
+  const queued = reading?.policies.reduce((n, p) => n + p.queued, 0) ?? NaN
+  // Between two readings without a request there is no wait, unless requests are still queued.
+  const measuredMs = wait ? (wait.p95Ms ?? wait.meanMs) : queued === 0 ? 0 : NaN
+  const waitMs = isLimited || monitor.missing.has(host) ? NaN : measuredMs
   return {
     subject: host,
     where: host,

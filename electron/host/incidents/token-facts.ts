@@ -4,8 +4,9 @@ import type { LevelFigures, Levels, ReservationFigures } from '#core/alerts/figu
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { DataNodeRun } from '#core/emulator/data-node.ts'
 import { profiledTokens } from '#core/haechi/settings.ts'
+import type { ClientColumn } from '#core/haechi/sim/token-samples.ts'
 import type { ClusterSource } from '../../base/connection.ts'
-import { missedIn, rowAt, rowsOf } from '../views/tokens/position.ts'
+import { missedIn, rowsOf } from '../views/tokens/position.ts'
 
 type Period = DataNodeRun['node']['periods']['items'][number]
 
@@ -46,7 +47,7 @@ type TokenKind = 'pool-empty' | 'pool-idle' | 'capacity' | 'token-client'
 type TokenLevels = Readonly<Record<TokenKind, readonly LevelFigures[]>>
 const NO_LEVELS: TokenLevels = { 'pool-empty': [], 'pool-idle': [], capacity: [], 'token-client': [] }
 
-/** Samples of a period that are examined for an empty pool. */
+/** Samples of a period that are examined for waiting clients. */
 const ROWS = 50
 
 export class TokenFacts {
@@ -116,8 +117,7 @@ export class TokenFacts {
 
   #levels(node: string, { run, silent }: Seen, last: Period): TokenLevels {
     return {
-      'pool-empty': [emptyPool(node, run, last)],
-      'pool-idle': [idlePool(node, run, last)],
+      ...wasteLevels(node, wasteIn(run, last)),
       capacity: [capacityLoss(node, run, last)],
       'token-client': (last.monitor?.clients ?? []).flatMap(({ client, reservation }) => {
         const s = silent.get(client)
@@ -152,59 +152,59 @@ const silentIn = ({ node }: DataNodeRun, { monitor }: Period): Set<number> =>
     (monitor?.clients ?? []).filter((c) => c.reservation > 0 && node.monitor?.isSilent(c.client)).map((c) => c.client),
   )
 
-/** First client below its limit that has requests waiting at a sample, of those that `isMeant`. */
-function waitingAt(
-  run: DataNodeRun,
-  period: Period,
-  row: number,
-  isMeant: (client: number) => boolean,
-): number | undefined {
-  const { samples } = run.node
-  return period.monitor?.clients.find(({ client }) => {
-    const of = (column: 'queued' | 'completed' | 'inflight'): number => samples.clientValue(row, client, column)
-    const limit = run.node.engine(client)?.limit ?? Infinity
-    return of('queued') > 0 && of('completed') + of('inflight') < limit && isMeant(client)
-  })?.client
+interface Waste {
+  /** Tokens of the period that no client used, as a share of all in percent; NaN if its samples are no longer kept. */
+  readonly unused: number
+  /** `tokens`: most of the time a client that waits has no token and the pool is empty; `node`: it has, or finds some. */
+  readonly lacks: 'tokens' | 'node' | undefined
+  /** A client that waits. */
+  readonly client: string
 }
 
-/** Part of a period in which the pool is empty and a client with waiting requests has no token. */
-function emptyPool(node: string, run: DataNodeRun, period: Period): LevelFigures {
+/** Last part of a period that is examined, and the part of its samples in which a client must wait for the period to count. */
+const LAST_PART = 0.25
+const WAITING_LEAST = 0.5
+
+/** Tokens of a period that no client used, and what clients that still wait at its end lack. Clients at their limit do not count. */
+function wasteIn(run: DataNodeRun, period: Period): Waste {
   const { samples, setup } = run.node
-  const rows = rowsOf(samples, setup.samples.everyNs, period.startNs, period.endNs, ROWS)
-  let empty = 0
+  const omega = period.monitor?.omega ?? NaN
+  const clients = (period.monitor?.clients ?? []).map(({ client }) => client)
+  const fromNs = period.endNs - LAST_PART * (period.endNs - period.startNs)
+  const rows = rowsOf(samples, setup.samples.everyNs, fromNs, period.endNs, ROWS)
+  let withTokens = 0
+  let withoutTokens = 0
   let waiting: number | undefined
   for (const row of rows) {
-    if (samples.nodeValue(row, 'pool') > 0) continue
-    const hasNoToken = (c: number): boolean => samples.clientValue(row, c, 'xi') + samples.clientValue(row, c, 'g') <= 0
-    const found = waitingAt(run, period, row, hasNoToken)
-    if (found === undefined) continue
-    waiting ??= found
-    empty++
+    const of = (client: number, column: ClientColumn): number => samples.clientValue(row, client, column)
+    const found = clients.filter(
+      (c) => of(c, 'queued') > 0 && of(c, 'completed') + of(c, 'inflight') < (run.node.engine(c)?.limit ?? Infinity),
+    )
+    if (found.length === 0) continue
+    const starved = samples.nodeValue(row, 'pool') > 0 ? undefined : found.find((c) => of(c, 'xi') + of(c, 'g') <= 0)
+    waiting = starved ?? waiting ?? found[0]
+    if (starved === undefined) withTokens++
+    else withoutTokens++
   }
-  const percent = rows.length === 0 ? NaN : (100 * empty) / rows.length
+  const isWaiting = withTokens + withoutTokens >= WAITING_LEAST * rows.length
   return {
-    subject: node,
-    where: node,
-    value: percent,
-    text: () =>
-      `${named(node)}: the pool is empty for ${amount(Math.round(percent))} % of the period while ${named(nameOf(run, waiting ?? 0))} waits for tokens`,
+    unused: rows.length === 0 ? NaN : Math.max(0, 100 * (1 - period.total / omega)),
+    lacks: !isWaiting || waiting === undefined ? undefined : withoutTokens > withTokens ? 'tokens' : 'node',
+    client: waiting === undefined ? '' : nameOf(run, waiting),
   }
 }
 
-/** Tokens left in the pool at the end of a period while a client could use them. */
-function idlePool(node: string, run: DataNodeRun, period: Period): LevelFigures {
-  const { samples, setup } = run.node
-  // The sample at the very end is taken after the pool was cleared.
-  const row = rowAt(samples, setup.samples.everyNs, period.endNs - 1)
-  const waiting = row === undefined ? undefined : waitingAt(run, period, row, () => true)
-  const left = row === undefined ? NaN : waiting === undefined ? 0 : Math.max(0, samples.nodeValue(row, 'pool'))
-  const omega = period.monitor?.omega ?? NaN
-  return {
+function wasteLevels(node: string, { unused, lacks, client }: Waste): Pick<TokenLevels, 'pool-empty' | 'pool-idle'> {
+  const level = (of: Waste['lacks'], why: string): LevelFigures => ({
     subject: node,
     where: node,
-    value: (100 * left) / omega,
+    value: lacks === of || Number.isNaN(unused) ? unused : 0,
     text: () =>
-      `${named(node)}: ${amountOf(left, omega)} tokens are left in the pool while ${named(nameOf(run, waiting ?? 0))} has requests waiting`,
+      `${named(node)}: ${amount(Math.round(unused))} % of the tokens are not used while ${named(client)} ${why}`,
+  })
+  return {
+    'pool-empty': [level('tokens', 'waits for tokens and the pool is empty')],
+    'pool-idle': [level('node', 'has tokens and waiting requests')],
   }
 }
 
