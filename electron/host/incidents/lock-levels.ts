@@ -4,50 +4,52 @@ import type { LevelFigures, Levels } from '#core/alerts/figures.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { resourceName } from '../../cluster/locks/condition-text.ts'
-import { ldlmColumn } from '../../cluster/locks/ldlm-series.ts'
+import { ldlmColumn, type LdlmSeries } from '../../cluster/locks/ldlm-series.ts'
 import type { LockWatch } from '../../cluster/locks/watch.ts'
 
-/** Range of the lock waits, and interval between two evaluations, ns. */
+/** Range of the lock waits, ns. */
 const WAIT_SPAN_NS = 5 * NS_PER_S
-const WAIT_EVERY_NS = NS_PER_S
+/** Interval between two evaluations that go through the trace, ns. */
+const TRACE_EVERY_NS = NS_PER_S
 /** Time over which Lustre's lock timeouts are counted, ms; older answers than `FRESH_MS` are a gap. */
 const TIMEOUTS_MS = 60_000
 const FRESH_MS = 15_000
 
 export class LockLevels {
-  #waits: { readonly atNs: number; readonly levels: readonly LevelFigures[] } = { atNs: -Infinity, levels: [] }
+  /** Newest evaluation of the trace. */
+  #traced: { readonly atNs: number; readonly levels: Levels } = { atNs: -Infinity, levels: {} }
 
   take(monitor: ClusterMonitor, atMs: number): Levels {
     const { locks } = monitor
-    const counted = evictionsOfLustre(monitor, atMs)
+    const counted = lustreEvictions(monitor.ldlm.series, atMs)
     if (!locks) return monitor.ldlm.hasServers ? { eviction: counted } : {}
     const atNs = monitor.source.nowNs()
     // A ping-pong is seen again in every sample of the second that it is measured over.
     const samples = Math.max(1, Math.round(NS_PER_S / monitor.intervalNs))
     return {
+      ...this.#ofTrace(locks, atNs),
       'ping-pong': pingPongs(locks, monitor.sample, samples),
-      'lock-wait': this.#lockWaits(locks, atNs),
       eviction: [...evictions(locks, monitor.sample), ...counted],
-      'lock-server': silentServers(locks, atNs),
     }
   }
 
-  #lockWaits(locks: LockWatch, atNs: number): readonly LevelFigures[] {
-    const sinceNs = atNs - this.#waits.atNs
-    if (sinceNs >= 0 && sinceNs < WAIT_EVERY_NS) return this.#waits.levels
-    const levels = locks.world.trace.waits(atNs, WAIT_SPAN_NS).map(({ resource, requests, p95Ns }): LevelFigures => {
-      const where = resourceName(locks.world, resource)
-      return {
-        subject: `resource ${resource}`,
-        where,
-        value: p95Ns / NS_PER_MS,
-        text: () =>
-          `Lock requests on ${named(where)} wait ${amount(p95Ns / NS_PER_MS)} ms (95th percentile of ${amount(requests)} in 5 s)`,
-      }
-    })
-    this.#waits = { atNs, levels }
-    return levels
+  #ofTrace(locks: LockWatch, atNs: number): Levels {
+    const sinceNs = atNs - this.#traced.atNs
+    if (sinceNs < 0 || sinceNs >= TRACE_EVERY_NS) {
+      const levels: Levels = { 'lock-wait': lockWaits(locks, atNs), 'lock-server': silentServers(locks, atNs) }
+      this.#traced = { atNs, levels }
+    }
+    return this.#traced.levels
   }
+}
+
+function lockWaits({ world }: LockWatch, atNs: number): LevelFigures[] {
+  return world.trace.waits(atNs, WAIT_SPAN_NS).map(({ resource, requests, p95Ns }) => {
+    const where = resourceName(world, resource)
+    const text = (): string =>
+      `Lock requests on ${named(where)} wait ${amount(p95Ns / NS_PER_MS)} ms (95th percentile of ${amount(requests)} in 5 s)`
+    return { subject: `resource ${resource}`, where, value: p95Ns / NS_PER_MS, text }
+  })
 }
 
 function pingPongs(locks: LockWatch, sample: number, samples: number): LevelFigures[] {
@@ -79,8 +81,7 @@ function evictions(locks: LockWatch, sample: number): LevelFigures[] {
 }
 
 /** Locks that timed out at a target: its clients were evicted already, which is 100 % of the timeout. */
-function evictionsOfLustre({ ldlm }: ClusterMonitor, atMs: number): LevelFigures[] {
-  const { series } = ldlm
+export function lustreEvictions(series: LdlmSeries, atMs: number): LevelFigures[] {
   const row = series.rowAt(atMs)
   const before = series.rowAt(atMs - TIMEOUTS_MS)
   const isFresh = row > 0 && atMs - series.table.atMs(row) <= FRESH_MS
