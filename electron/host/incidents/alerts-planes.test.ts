@@ -1,6 +1,6 @@
 /** Alerts of locks, metadata and tokens: for each kind an emulated fault that raises and clears it, and a similar course that does not. */
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_ALERT_RULES, LEVEL_KINDS } from '#core/alerts/rules.ts'
+import { DEFAULT_ALERT_RULES, LEVEL_KINDS, RULES } from '#core/alerts/rules.ts'
 import type { LevelKind } from '#core/alerts/figures.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { alertedCluster, scenarioOf } from '../../../tests/node/alerted-cluster.ts'
@@ -322,15 +322,15 @@ const CASES: readonly Case[] = [
   },
 ]
 
-/** All reports of one kind; the other kinds keep their default rules. */
-async function reportsOf({ kind, toS, act }: Case, scenario: Scenario): Promise<Alerted['reported']> {
+/** All reports of one kind, and the events of its plane; the other kinds keep their default rules. */
+async function observed({ kind, toS, act }: Case, scenario: Scenario): Promise<Pick<Alerted, 'reported' | 'monitor'>> {
   const c = alertedCluster(scenario, DEFAULT_ALERT_RULES)
   if (act) {
     await c.run(act.atS)
     act.do(c)
   }
   await c.run(toS)
-  return c.reported.filter((r) => r.entry.kind === kind)
+  return { reported: c.reported.filter((r) => r.entry.kind === kind), monitor: c.monitor }
 }
 
 describe('alerts of the planes', () => {
@@ -339,7 +339,7 @@ describe('alerts of the planes', () => {
   })
 
   it.each(CASES)('$kind begins and ends', async (of) => {
-    const reports = await reportsOf(of, of.raises)
+    const { reported: reports, monitor } = await observed(of, of.raises)
     const first = reports[0]
     expect(reports.map((r) => r.what).filter((what) => what === 'opened' || what === 'ended')).toEqual([
       'opened',
@@ -349,6 +349,13 @@ describe('alerts of the planes', () => {
     expect(first?.entry.text).toMatch(of.text)
     expect(first?.atS).toBeGreaterThan(30)
     expect(reports.at(-1)?.entry.endMs).toBeGreaterThan(first?.entry.fromMs ?? Infinity)
+    // Its start is one event on the time axis: that of the component that measures it, or that of the alert.
+    const { ownEvent } = RULES[of.kind]
+    const atMs = 1_000 * (first?.atS ?? NaN)
+    const marks = monitor.events.between(0, atMs, 500).filter((m) => m.where === first?.entry.where && m.level !== 'ok')
+    const own = marks.filter((m) => m.kind === ownEvent?.kind && m.subject === ownEvent.subject)
+    const added = marks.filter((m) => m.atMs === atMs && m.kind === 'alarm' && m.text === first?.entry.text)
+    expect([own.length > 0, added.length]).toEqual(ownEvent ? [true, 0] : [false, 1])
   })
 
   it('another global controller takes over: the one that is read is superseded', async () => {
@@ -362,6 +369,6 @@ describe('alerts of the planes', () => {
   it.each(
     CASES.flatMap((of) => Object.entries(of.quiet).map(([name, scenario]) => ({ name, of, kind: of.kind, scenario }))),
   )('$kind does not begin if $name', async ({ of, scenario }) => {
-    expect(await reportsOf(of, scenario)).toEqual([])
+    expect((await observed(of, scenario)).reported).toEqual([])
   })
 })
