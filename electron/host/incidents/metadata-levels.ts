@@ -76,7 +76,7 @@ function waits({ locals, jobs }: PadllStatus): LevelFigures[] {
       where: job,
       value: meanMs,
       text: () =>
-        `Operations of ${named(job)} (${named(scope)}) wait ${formatDuration(meanMs)} in its ${amount(sum?.stages ?? 0)} stages, ${amount(queued)} queued`,
+        `Operations of ${named(job)} (${named(scope)}) wait ${formatDuration(meanMs)} on average, stages: ${amount(sum?.stages ?? 0)}, ${amount(queued)} queued`,
     }
   })
 }
@@ -96,23 +96,18 @@ function falseAllocations({ limits, jobs }: PadllStatus): LevelFigures[] {
 
 /** Lost stages by client; a job that ended has said goodbye and has none. */
 function lostStages({ locals }: PadllStatus): LevelFigures[] {
-  const byHost = new Map<string, { stages: number; lost: number; job: string }>()
-  for (const local of locals) {
-    const of = byHost.get(local.hostname) ?? { stages: 0, lost: 0, job: '' }
-    byHost.set(local.hostname, of)
-    for (const { state, job } of local.stages) {
-      of.stages++
-      if (local.state === 'ok' && state !== 'silent') continue
-      of.lost++
-      of.job = job
+  return [...Map.groupBy(locals, (l) => l.hostname)].map(([host, those]) => {
+    const stages = those.flatMap((l) => l.stages)
+    const lost = those.flatMap((l) => l.stages.filter((s) => l.state !== 'ok' || s.state === 'silent'))
+    const [job = '', ...others] = new Set(lost.map((s) => s.job))
+    return {
+      subject: host,
+      where: host,
+      value: lost.length,
+      text: () =>
+        `${named(host)}: ${amount(lost.length)} of ${amount(stages.length)} stages without heartbeat, of ${others.length === 0 ? named(job) : `${amount(others.length + 1)} jobs`}`,
     }
-  }
-  return [...byHost].map(([host, { stages, lost, job }]) => ({
-    subject: host,
-    where: host,
-    value: lost,
-    text: () => `${amount(lost)} of ${amount(stages)} stages on ${named(host)} do not answer, of ${named(job)}`,
-  }))
+  })
 }
 
 /** Wait of requests before a thread of the `mdt` service takes them; unknown while TBF rules hold requests back on purpose. */

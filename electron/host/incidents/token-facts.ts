@@ -217,6 +217,6 @@ function capacityLoss(node: string, run: DataNodeRun, { monitor }: Period): Leve
     subject: node,
     where: node,
     value: Math.max(0, 100 * (1 - estimated / profiled)),
-    text: () => `${named(node)}: estimated capacity is ${amountOf(estimated, profiled)} I/O per period as profiled`,
+    text: () => `${named(node)}: estimated capacity is ${amountOf(estimated, profiled)} profiled I/O per period`,
   }
 }
