@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ConvoyDetector, DisconnectDetector, ReservationDetector } from './detectors.ts'
+import { ConvoyDetector, DisconnectDetector, judgeLevels, ReservationDetector } from './detectors.ts'
 import { conditionOf, type JobFigures, type Judgement } from './figures.ts'
+import { DEFAULT_ALERT_RULES, isWithin, KINDS, LEVEL_KINDS, RULES } from './rules.ts'
 import { QueueDetector } from './queue.ts'
 import { StarvationDetector } from './starvation.ts'
 import { amount, formatDuration, named, times } from './format.ts'
@@ -253,6 +254,50 @@ describe('convoys, reservations, silent servers', () => {
 
   it('is unknown for NaN', () => {
     expect(conditionOf(NaN, 4)).toBe('unknown')
+  })
+})
+
+describe('measured levels', () => {
+  const of = (value: number): Judgement | undefined =>
+    judgeLevels({ mds: [{ subject: 'mds01', where: 'mds01\u001b[31m', value, text: () => 'slow' }] }, 'mds', {
+      threshold: 500,
+    })?.[0]
+
+  it('are held between the threshold and their clear level', () => {
+    expect([500, 499, 250, 249, 0, NaN].map((v) => of(v)?.condition)).toEqual([
+      'high',
+      'held',
+      'held',
+      'low',
+      'low',
+      'unknown',
+    ])
+    expect(of(500)).toMatchObject({ level: 'watch', measure: 500, where: 'mds01?[31m' })
+  })
+
+  it('with a clear level of 0 are held until they are 0', () => {
+    expect([3, 2, 0.1, 0, NaN].map((v) => conditionOf(v, 3, 0))).toEqual(['high', 'held', 'held', 'low', 'unknown'])
+  })
+
+  it('that were not measured are not judged, and measured ones without a subject are', () => {
+    expect(judgeLevels({}, 'mds', { threshold: 500 })).toBeUndefined()
+    expect(judgeLevels(undefined, 'mds', { threshold: 500 })).toBeUndefined()
+    expect(judgeLevels({ mds: [] }, 'mds', { threshold: 500 })).toEqual([])
+  })
+})
+
+describe('registry of rules', () => {
+  it('has defaults within the bounds, under the kind of their entry', () => {
+    expect(DEFAULT_ALERT_RULES.map((r) => r.kind)).toEqual(KINDS)
+    expect(DEFAULT_ALERT_RULES.filter((r) => !isWithin(r))).toEqual([])
+    expect(KINDS.filter((k) => RULES[k].usual.kind !== k)).toEqual([])
+  })
+
+  it('has one title per kind, in the order of planes', () => {
+    expect(new Set(KINDS.map((k) => RULES[k].title)).size).toBe(KINDS.length)
+    const planes = KINDS.map((k) => RULES[k].plane)
+    expect(planes.filter((p, i) => p !== planes[i - 1])).toEqual(['data', 'locks', 'metadata', 'tokens', 'source'])
+    expect(LEVEL_KINDS.length).toBeGreaterThan(10)
   })
 })
 

@@ -1,6 +1,13 @@
-/** Detectors that judge each sample by itself: lock convoys, unresponsive servers, missed reservations. */
-import { conditionOf, type Figures, type Judgement, type ServerFigures } from './figures.ts'
-import type { Rule } from './rules.ts'
+/** Detectors that judge each sample by itself: lock convoys, unresponsive servers, missed reservations, measured levels. */
+import {
+  conditionOf,
+  type Figures,
+  type Judgement,
+  type LevelKind,
+  type Levels,
+  type ServerFigures,
+} from './figures.ts'
+import { RULES, type Rule } from './rules.ts'
 import { amount, amountOf, named } from './format.ts'
 
 /**
@@ -14,8 +21,8 @@ export class ConvoyDetector {
       subject: key,
       where: named(name),
       measure: waiting / per,
-      condition: conditionOf(waiting / per, threshold),
-      level: 'watch',
+      condition: conditionOf(waiting / per, threshold, RULES.convoy.clear),
+      level: RULES.convoy.level,
       text: () =>
         `Convoy on ${named(name)}, ${amount(Math.round(waiting))} ${behind === '' ? 'locks waiting' : `behind 1 ${named(behind)} lock`}`,
     }))
@@ -42,7 +49,7 @@ export class DisconnectDetector {
       subject: s.host,
       where: s.host,
       measure: silent.length,
-      level: 'bad',
+      level: RULES.disconnect.level,
       sinceMs: s.silentSinceMs,
       condition: s.silent === '' ? 'low' : isOver ? 'held' : 'high',
       text: () => disconnectText(silent, servers.length),
@@ -64,12 +71,30 @@ export class ReservationDetector {
       subject: `${node} ${client}`,
       where: named(client),
       measure: missed,
-      level: 'bad',
+      level: RULES.reservation.level,
       sinceMs,
       // Consecutive periods below the threshold keep an active alert active.
-      condition: Number.isNaN(missed) ? 'unknown' : missed >= threshold ? 'high' : missed > 0 ? 'held' : 'low',
+      condition: conditionOf(missed, threshold, RULES.reservation.clear),
       text: () =>
         `${named(client)}${job === '' ? '' : ` of ${named(job)}`} missed its reservation on ${named(node)} ${missed} periods in a row: ${amountOf(completed, reservation)} I/O`,
     }))
   }
+}
+
+/** Judges the measured values of one kind; undefined if it was not measured, so alerts neither begin nor end. */
+export function judgeLevels(
+  levels: Levels | undefined,
+  kind: LevelKind,
+  { threshold }: Pick<Rule, 'threshold'>,
+): Judgement[] | undefined {
+  const { level, clear } = RULES[kind]
+  return levels?.[kind]?.map(({ subject, where, value, sinceMs, text }) => ({
+    subject,
+    where: named(where),
+    measure: value,
+    condition: conditionOf(value, threshold, clear),
+    level,
+    sinceMs,
+    text,
+  }))
 }

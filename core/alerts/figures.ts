@@ -1,4 +1,5 @@
 /** Input of the alert detectors: measured figures of one source at one time. NaN is a gap. Times are Unix ms on the source's clock. */
+import type { AlertKind } from '../snapshot/notebook.ts'
 
 /** Period over which job figures are averaged and judged, so that shorter changes are ignored. */
 export const JOB_BIN_MS = 5_000
@@ -74,6 +75,25 @@ export interface ReservationFigures {
   readonly reservation: number
 }
 
+/** Kinds that compare one measured value per subject with the threshold, sample by sample. */
+export type LevelKind = Exclude<AlertKind, 'queue' | 'starvation' | 'convoy' | 'reservation' | 'disconnect'>
+
+/** Measured value of one subject, in the unit of its rule. */
+export interface LevelFigures {
+  /** Unique within the kind. */
+  readonly subject: string
+  /** Server, job, client or resource. */
+  readonly where: string
+  /** NaN if unknown: the alert then neither begins nor ends. */
+  readonly value: number
+  /** Start of the condition, if measured. */
+  readonly sinceMs?: number | undefined
+  readonly text: () => string
+}
+
+/** An absent kind was not measured; a subject that is absent from a measured kind is at 0. */
+export type Levels = { readonly [K in LevelKind]?: readonly LevelFigures[] | undefined }
+
 export interface Figures {
   readonly atMs: number
   readonly intervalMs: number
@@ -86,11 +106,12 @@ export interface Figures {
   readonly staged?: readonly StagedFigures[] | undefined
   readonly convoys?: readonly ConvoyFigures[] | undefined
   readonly reservations?: readonly ReservationFigures[] | undefined
+  readonly levels?: Levels | undefined
   /** Returns the job that grew most on a server since a time; undefined if no job grew or it is unknown. */
   readonly grown?: ((host: string, sinceMs: number) => GrownJob | undefined) | undefined
 }
 
-/** `high`: at or above the level; `held`: between the level and half of it, where an active alert stays active; `low`: below half. */
+/** `high`: at or above the level; `held`: between it and the clear level, where an active alert stays active; `low`: below. */
 export type AlertCondition = 'high' | 'held' | 'low' | 'unknown'
 
 /** Judgement of a detector about one subject at one time. */
@@ -107,6 +128,13 @@ export interface Judgement {
   readonly text: () => string
 }
 
-/** Hysteresis: an alert ends only below half of its level, so that a value that fluctuates around the level is one alert. */
-export const conditionOf = (measure: number, level: number): AlertCondition =>
-  Number.isNaN(measure) ? 'unknown' : measure >= level ? 'high' : measure >= level / 2 ? 'held' : 'low'
+/**
+ * Hysteresis: an alert ends only below its clear level, so that a value that fluctuates around the level is one alert.
+ *
+ * @param clear  clear level as a share of the level; 0: an alert ends only at 0.
+ */
+export function conditionOf(measure: number, level: number, clear = 0.5): AlertCondition {
+  if (Number.isNaN(measure)) return 'unknown'
+  if (measure >= level) return 'high'
+  return measure > 0 && measure >= clear * level ? 'held' : 'low'
+}

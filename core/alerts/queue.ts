@@ -9,7 +9,7 @@
  * changed or an operator changed rules: requests held back by a rule wait in the same queue.
  */
 import { conditionOf, type Figures, type GrownJob, type Judgement } from './figures.ts'
-import type { Rule } from './rules.ts'
+import { RULES, type Rule } from './rules.ts'
 import { amount, named, times } from './format.ts'
 
 /** Length of a bin, ms, and bins per window. */
@@ -121,7 +121,7 @@ export class QueueDetector {
       const isReady = isKnown && !Number.isNaN(median) && atMs >= k.quietUntilMs
       const level = Math.max(QUEUE_LEAST, threshold * median, ABOVE_P90 * p90)
       const measure = k.smooth
-      const condition = isReady ? conditionOf(measure, level) : 'unknown'
+      const condition = isReady ? conditionOf(measure, level, RULES.queue.clear) : 'unknown'
       if (condition === 'low' || condition === 'held') k.belowMs = atMs
       const sinceMs = k.belowMs
       return {
@@ -129,7 +129,7 @@ export class QueueDetector {
         where: host,
         measure: measure / Math.max(1, median),
         condition,
-        level: 'watch',
+        level: RULES.queue.level,
         text: () => textOf(host, measure, median, figures.grown?.(host, sinceMs)),
       }
     })

@@ -22,7 +22,7 @@
  */
 import { mean } from '../base/statistics.ts'
 import { conditionOf, type Figures, type JobFigures, type Judgement, type StagedFigures } from './figures.ts'
-import type { Rule } from './rules.ts'
+import { RULES, type Rule } from './rules.ts'
 import { amount, amountOf, named } from './format.ts'
 
 /** Past bins that decide whether a job is steady: one minute. */
@@ -162,7 +162,11 @@ export class StarvationDetector {
       const due = Math.min(demand, limit / Math.max(1, demandingJobs))
       const isWaiting = queued > demand * WAITS_S && due >= DUE_LEAST
       const times = due / Math.max(measured, 1e-9)
-      const condition = Number.isNaN(measured) ? 'unknown' : isWaiting ? conditionOf(times, threshold) : 'low'
+      const condition = Number.isNaN(measured)
+        ? 'unknown'
+        : isWaiting
+          ? conditionOf(times, threshold, RULES.starvation.clear)
+          : 'low'
       return {
         subject: `${scope} ${job}`,
         where: named(job),
@@ -215,8 +219,8 @@ export class StarvationDetector {
       subject: id,
       where: named(id),
       measure: times,
-      level: 'bad',
-      condition: isUnknown ? 'unknown' : isBusy ? conditionOf(times, threshold) : 'low',
+      level: RULES.starvation.level,
+      condition: isUnknown ? 'unknown' : isBusy ? conditionOf(times, threshold, RULES.starvation.clear) : 'low',
       text: () =>
         `${named(id)} gets ${amountOf(v, due)} RPC/s due, ${why}; ${amount(Math.round(queued))} RPCs queued on its servers`,
     }

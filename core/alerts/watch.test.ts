@@ -124,6 +124,32 @@ describe('alert watch of a source', () => {
     expect(Math.max(...w.entries.map((e) => e.text.length))).toBeLessThan(300)
   })
 
+  it('raises and clears a measured level with the times of its rule, and groups subjects', () => {
+    const w = newWatch(with_({ kind: 'mds', threshold: 500, forS: 15 }))
+    const level = (a: number, b: number): At => ({
+      levels: {
+        mds: [
+          { subject: 'mds01', where: 'mds01', value: a, text: () => `mds01 ${a}` },
+          { subject: 'mds02', where: 'mds02', value: b, text: () => `mds02 ${b}` },
+        ],
+      },
+    })
+    expect(run(w, 0, 60, level(0, 0))).toEqual([])
+    // 10 s above the threshold are too short, and a gap does not count as time.
+    expect(run(w, 60, 70, level(600, 0))).toEqual([])
+    expect(run(w, 70, 80, level(100, 0))).toEqual([])
+    expect(run(w, 80, 90, level(600, 900))).toEqual([])
+    expect(run(w, 90, 120, level(NaN, NaN))).toEqual([])
+    // Changes of one entry show its newest state.
+    expect(run(w, 120, 130, level(600, 900))).toEqual(['opened mds mds02', 'joined mds mds02'])
+    expect(open(w)[0]?.text).toBe('mds02 900; and 1 more')
+    // Between the threshold and the clear level it stays; a kind that is not measured does not end it.
+    expect(run(w, 130, 170, level(300, 300))).toEqual([])
+    expect(run(w, 170, 200)).toEqual([])
+    expect(run(w, 200, 220, level(100, 100))).toEqual(['ended mds mds02'])
+    expect(w.entries[0]?.endMs).toBe(200 * S)
+  })
+
   const sequence = fc.array(
     fc.record({
       dt: fc.oneof(

@@ -7,11 +7,11 @@
  */
 import type { AlertKind } from '../snapshot/notebook.ts'
 import { AlertStore, type Change, type Entry } from './alert-store.ts'
-import { ConvoyDetector, DisconnectDetector, ReservationDetector } from './detectors.ts'
+import { ConvoyDetector, DisconnectDetector, judgeLevels, ReservationDetector } from './detectors.ts'
 import type { Figures, Judgement } from './figures.ts'
 import { AlertHysteresis, type HysteresisChanges } from './hysteresis.ts'
 import { QueueDetector } from './queue.ts'
-import { KINDS, RULES, DEFAULT_ALERT_RULES, type Rule } from './rules.ts'
+import { KINDS, LEVEL_KINDS, RULES, DEFAULT_ALERT_RULES, type Rule } from './rules.ts'
 import { StarvationDetector } from './starvation.ts'
 
 /** Quiet time after the start and after a jump, ms. */
@@ -20,15 +20,6 @@ export const QUIET_MS = 30_000
 const JUMP_MS = 30_000
 const JUMP_INTERVALS = 5
 
-/** Time a subject must be clear before its alert ends, ms. */
-const HOLD_MS: Readonly<Record<AlertKind, number>> = {
-  queue: 15_000,
-  starvation: 15_000,
-  convoy: 3_000,
-  reservation: 0,
-  disconnect: 5_000,
-}
-
 export class AlertWatch {
   readonly #store: AlertStore
   readonly #queue = new QueueDetector()
@@ -36,9 +27,9 @@ export class AlertWatch {
   readonly #convoy = new ConvoyDetector()
   readonly #reservation = new ReservationDetector()
   readonly #disconnect = new DisconnectDetector()
-  readonly #lasting: Readonly<Record<AlertKind, AlertHysteresis>>
+  readonly #lasting = new Map(KINDS.map((k) => [k, new AlertHysteresis(1_000 * RULES[k].holdS)]))
   /** Jobs of stages, separate from jobs of targets: they are judged at other times. */
-  readonly #staged = new AlertHysteresis(HOLD_MS.starvation)
+  readonly #staged = new AlertHysteresis(1_000 * RULES.starvation.holdS)
   #rules: readonly Rule[]
   #last: { readonly atMs: number; readonly regime: string } | undefined
   #quietUntilMs = -Infinity
@@ -46,14 +37,6 @@ export class AlertWatch {
   constructor(newId: () => string, rules: readonly Rule[] = DEFAULT_ALERT_RULES) {
     this.#store = new AlertStore(newId)
     this.#rules = rules
-    const of = (kind: AlertKind): AlertHysteresis => new AlertHysteresis(HOLD_MS[kind])
-    this.#lasting = {
-      queue: of('queue'),
-      starvation: of('starvation'),
-      convoy: of('convoy'),
-      reservation: of('reservation'),
-      disconnect: of('disconnect'),
-    }
   }
 
   /** Active entries first, newest first. */
@@ -83,9 +66,13 @@ export class AlertWatch {
     this.#settle(figures)
     this.#last = { atMs, regime }
     const changes: Change[] = []
-    const take = (kind: AlertKind, judged: readonly Judgement[] | undefined, lasting = this.#lasting[kind]): void => {
+    const take = (
+      kind: AlertKind,
+      judged: readonly Judgement[] | undefined,
+      lasting = this.#lasting.get(kind),
+    ): void => {
       const rule = this.#ruleOf(kind)
-      if (!judged || !rule.on) return
+      if (!judged || !lasting || !rule.on) return
       const transitions = lasting.look(atMs, this.#quieted(judged), rule.forS * 1_000)
       if (isNews(transitions)) changes.push(...this.#store.take(kind, atMs, transitions))
     }
@@ -96,6 +83,7 @@ export class AlertWatch {
     if (figures.staged) take('starvation', this.#starvation.staged(figures.staged, rule('starvation')), this.#staged)
     take('convoy', this.#convoy.look(figures, rule('convoy')))
     take('reservation', this.#reservation.look(figures, rule('reservation')))
+    for (const kind of LEVEL_KINDS) take(kind, judgeLevels(figures.levels, kind, rule(kind)))
     return changes
   }
 
@@ -104,14 +92,14 @@ export class AlertWatch {
     const isFirst = last === undefined
     if (isFirst || atMs - last.atMs > Math.max(JUMP_MS, JUMP_INTERVALS * intervalMs)) {
       this.#quietUntilMs = atMs + QUIET_MS
-      for (const k of KINDS) this.#lasting[k].forgetPending()
+      for (const lasting of this.#lasting.values()) lasting.forgetPending()
       this.#staged.forgetPending()
     }
     if (isFirst || last.regime !== regime) {
       this.#queue.forget()
       this.#starvation.forget()
-      this.#lasting.queue.forgetPending()
-      this.#lasting.starvation.forgetPending()
+      this.#lasting.get('queue')?.forgetPending()
+      this.#lasting.get('starvation')?.forgetPending()
     }
   }
 
@@ -122,7 +110,7 @@ export class AlertWatch {
   }
 
   #drop(kind: AlertKind, atMs: number): Change[] {
-    this.#lasting[kind].clear()
+    this.#lasting.get(kind)?.clear()
     if (kind === 'starvation') this.#staged.clear()
     return this.#store.close(atMs, kind)
   }

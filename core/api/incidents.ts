@@ -1,12 +1,12 @@
 /** Incidents in the contract: notebooks, alerts and bundles. Times are Unix ms on the source's clock. */
 import * as z from 'zod'
-import { alertKind, cell, incident, incidentId, incidentStatus } from '../snapshot/notebook.ts'
+import { alertKind, alertPlane, cell, incident, incidentId, incidentStatus } from '../snapshot/notebook.ts'
 import { manifest, memberGroup } from '../snapshot/manifest.ts'
 import { span } from './history.ts'
 import { filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
 
-export { alertKind, cell, incident, incidentId, incidentStatus, memberGroup }
-export type { AlertKind, Cell, CellKind, Incident, IncidentStatus } from '../snapshot/notebook.ts'
+export { alertKind, alertPlane, cell, incident, incidentId, incidentStatus, memberGroup }
+export type { AlertKind, AlertPlane, Cell, CellKind, Incident, IncidentStatus } from '../snapshot/notebook.ts'
 export type { Manifest, MemberGroup } from '../snapshot/manifest.ts'
 
 const count = z.number().int().nonnegative()
@@ -44,11 +44,15 @@ export type AlertRule = z.infer<typeof alertRule>
 
 export const alertRuleView = alertRule.extend({
   title: text,
+  plane: alertPlane,
   /** Measure compared with the threshold, and its unit. */
   about: text,
   unit: text,
   least: z.number(),
   most: z.number(),
+  /** Clear level as a share of the threshold, and time below it after which an alert ends, s. 0: it ends only at 0. */
+  clear: z.number().min(0).max(1),
+  holdS: z.number().nonnegative(),
   /** Default. */
   usual: alertRule,
 })

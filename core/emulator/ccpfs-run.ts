@@ -95,9 +95,9 @@ export class CcpfsRun {
     })
     this.#processes = this.#start(section, options)
     for (const f of section.faults) {
-      const client = this.clients.indexOf(f.client)
-      sim.at(sToNs(f.at_s), () => this.#silence(client, true))
-      if (f.for_s !== undefined) sim.at(sToNs(f.at_s + f.for_s), () => this.#silence(client, false))
+      const set = this.#fault(f, section.servers)
+      sim.at(sToNs(f.at_s), () => set(true))
+      if (f.for_s !== undefined) sim.at(sToNs(f.at_s + f.for_s), () => set(false))
     }
     const { part, leastNs, mostNs } = LOOK
     this.#lookNs = Math.min(mostNs, Math.max(leastNs, Math.floor(this.timeoutNs / part)))
@@ -127,6 +127,16 @@ export class CcpfsRun {
         return new CcpfsProcess(w, rank, { sim, client, node, file, uses: [use, this.total], random, wrote })
       })
     })
+  }
+
+  /** Returns the function that begins a fault (true) or ends it. */
+  #fault(f: CcpfsScenario['faults'][number], servers: readonly string[]): (isOn: boolean) => void {
+    if (f.what === 'server-silent') {
+      const server = servers.indexOf(f.server)
+      return (isOn) => this.cluster.hang(server, isOn)
+    }
+    const client = this.clients.indexOf(f.client)
+    return (isOn) => this.#silence(client, isOn)
   }
 
   /**

@@ -222,6 +222,18 @@ describe('a client that stops answering', () => {
   })
 })
 
+test('a silent lock server grants nothing; its requests wait and are granted in order once it is back', () => {
+  const fault = '\n  faults: [{ what: server-silent, server: p1, at_s: 1, for_s: 0.7 }]'
+  const { record } = run(4, { s: scenario(WORKLOADS, fault) })
+  const on = (server: number, from: number, to: number): number =>
+    record.granted(from).filter((e) => e.resource % 2 === server && e.at < to).length
+  expect(on(0, 0.9e9, 1e9)).toBeGreaterThan(0)
+  expect(on(0, 1.001e9, 1.7e9)).toBe(0)
+  expect(on(1, 1.001e9, 1.7e9)).toBeGreaterThan(0)
+  expect(on(0, 1.7e9, 2.4e9)).toBeGreaterThan(0)
+  expect(record.messages.filter((t) => t.arrivedAt === undefined && t.at < 3.9e9)).toEqual([])
+})
+
 describe('names', () => {
   const files = new CcpfsFiles(scenario().ccpfs!)
 

@@ -61,6 +61,7 @@ test.each([
   ['clients: [3]', 'clients: [3, 3]', 15, '3],', 'twice'],
   ['client: 3', 'client: 7', 19, '7, at_s', 'only 4 clients'],
   ['client: 3, at_s', 'client: 1, zap: 2, at_s', 19, 'zap', 'zap'],
+  ['client-silent, client: 3', 'server-silent, server: pfs03', 19, 'pfs03', 'no server of this section'],
   ['offset_mib: 8', 'offset_mib: 17', 17, '17,', 'beyond the 16 MiB'],
   ['offset_mib: 8', 'offset_mib: 1.0e+300', 17, '1.0e', 'offset_mib'],
   ['span_mib: 4', 'span_mib: 9', 17, '9 }', 'ends beyond the 16 MiB'],

@@ -82,13 +82,18 @@ const workload = z.strictObject({
   stop_s: seconds.optional(),
 })
 
-const fault = z.strictObject({
-  what: z.literal('client-silent'),
-  client: positiveInteger,
+const lasting = {
   at_s: seconds,
   /** Time until it answers again; default: never. */
   for_s: positive.max(1e6).optional(),
-})
+}
+
+const fault = z.discriminatedUnion('what', [
+  z.strictObject({ what: z.literal('client-silent'), client: positiveInteger, ...lasting }),
+  z
+    .strictObject({ what: z.literal('server-silent'), server: hostName, ...lasting })
+    .describe('the lock service of a server processes no message; data still reach its device'),
+])
 
 const megabytes = positive.min(0.1).max(1e9)
 const microseconds = z.number().nonnegative().max(1e6)
@@ -191,7 +196,13 @@ export function checkCcpfs({ ccpfs: section, clients, jobs }: ScenarioContext, i
     if (used) checkPart(w, used, path, issue)
     else issue([...path, 'file'], 'no file of this section has this name')
   })
-  faults.forEach(({ client }, i) => {
+  faults.forEach((f, i) => {
+    if (f.what === 'server-silent') {
+      if (!servers.includes(f.server))
+        issue(['ccpfs', 'faults', i, 'server'], 'no server of this section has this name')
+      return
+    }
+    const { client } = f
     if (client > clients.count) issue(['ccpfs', 'faults', i, 'client'], `there are only ${clients.count} clients`)
     else if (!workloads.some((w) => w.clients.includes(client))) {
       issue(['ccpfs', 'faults', i, 'client'], 'no workload runs on this client')

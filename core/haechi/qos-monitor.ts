@@ -185,6 +185,12 @@ export class QosMonitor {
     return ok(undefined)
   }
 
+  /** True while a client sends no reports that were requested (A20). */
+  isSilent(client: number): boolean {
+    const account = this.#accounts.get(client)
+    return account !== undefined && account.isSilent && !account.hasLeft
+  }
+
   /** Performs the action due at `now`: a conversion, a check, or the end of the period. */
   onWake(now: number): void {
     if (now >= this.#convertAt) this.#convert(now)

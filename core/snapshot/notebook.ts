@@ -161,8 +161,32 @@ export type CellKind = Cell['kind']
 export const incidentStatus = z.enum(['open', 'watching', 'resolved', 'exercise'])
 export type IncidentStatus = z.infer<typeof incidentStatus>
 
-export const alertKind = z.enum(['queue', 'starvation', 'convoy', 'reservation', 'disconnect'])
+/** Kinds of alerts, plane by plane: data, locks, metadata, tokens, then the source itself. core/alerts describes each. */
+export const alertKind = z.enum([
+  'queue',
+  'starvation',
+  'convoy',
+  'ping-pong',
+  'lock-wait',
+  'eviction',
+  'lock-server',
+  'metadata-wait',
+  'false-allocation',
+  'stage',
+  'controller',
+  'mds',
+  'reservation',
+  'pool-empty',
+  'pool-idle',
+  'capacity',
+  'token-client',
+  'disconnect',
+])
 export type AlertKind = z.infer<typeof alertKind>
+
+/** Part of a cluster that an alert is about. `source`: its servers as such. */
+export const alertPlane = z.enum(['data', 'locks', 'metadata', 'tokens', 'source'])
+export type AlertPlane = z.infer<typeof alertPlane>
 
 /** `INC-0042`: ascending numbers, never reused. */
 export const incidentId = z.string().regex(/^INC-\d{4,9}$/)

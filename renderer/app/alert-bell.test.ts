@@ -144,6 +144,29 @@ describe('the alert rules', () => {
     expect(out('alert-usual-queue')).toBeNull()
   })
 
+  it('are grouped by plane, each with its clear level', async () => {
+    await open()
+    host.rules = [
+      ruleFace(),
+      ruleFace({ kind: 'stage', title: 'Lost stage', plane: 'metadata', unit: 'stages', clear: 0, holdS: 5 }),
+      ruleFace({ kind: 'controller', title: 'No metadata controller', plane: 'metadata', clear: 0, holdS: 0 }),
+    ]
+    await openRules()
+    const groups = [...out('alert-rules')!.querySelectorAll('section')].map((section) => [
+      section.getAttribute('aria-label'),
+      [...section.querySelectorAll('[data-testid="alert-rule"]')].map((row) => row.getAttribute('data-kind')),
+    ])
+    expect(groups).toEqual([
+      ['Data RPCs', ['queue']],
+      ['Metadata', ['stage', 'controller']],
+    ])
+    expect(outs('alert-clears').map((e) => e.textContent)).toEqual([
+      'Ends below 2 \u00D7 for 15 s.',
+      'Ends at 0 for 5 s.',
+      'Ends at 0.',
+    ])
+  })
+
   it('mark a field that is out of range, and send nothing', async () => {
     await open()
     await openRules()

@@ -99,6 +99,11 @@ export class Cluster {
     else connection?.listen()
   }
 
+  /** Stops or resumes the lock service of a server; data still reach its device. */
+  hang(server: number, isHung: boolean): void {
+    this.#cpus[server]?.hang(isHung)
+  }
+
   /** Drops a client on every server. It reconnects with empty caches; its operations never complete. */
   evict(client: ClientId): void {
     const old = this.#connections[client]

@@ -18,6 +18,7 @@ export class LockCpu {
   readonly #senders = new Fifo<Connection>()
   readonly #messages = new Fifo<ToServer>()
   #isBusy = false
+  #isHung = false
   /** End of the current work, ns. */
   #doneAt = 0
 
@@ -29,7 +30,13 @@ export class LockCpu {
   take(from: Connection, message: ToServer): void {
     this.#senders.push(from)
     this.#messages.push(message)
-    if (!this.#isBusy) this.#begin(message)
+    this.#next()
+  }
+
+  /** Stops or resumes processing; messages that arrive meanwhile wait in order. */
+  hang(isHung: boolean): void {
+    this.#isHung = isHung
+    this.#next()
   }
 
   /** Adds work caused by a message, ns. */
@@ -40,6 +47,10 @@ export class LockCpu {
   /** Departure time of a message sent now, ns. */
   get leavesAt(): number {
     return Math.max(this.#doneAt, this.#host.sim.now)
+  }
+
+  #next(): void {
+    if (!this.#isBusy && !this.#isHung && this.#messages.length > 0) this.#begin(this.#messages.first)
   }
 
   #begin(message: ToServer): void {
@@ -57,6 +68,6 @@ export class LockCpu {
     this.#doneAt = this.#host.sim.now
     this.#receive(this.#senders.shift(), message)
     this.#isBusy = false
-    if (this.#messages.length > 0) this.#begin(this.#messages.first)
+    this.#next()
   }
 }

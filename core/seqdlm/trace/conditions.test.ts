@@ -191,3 +191,53 @@ describe('eviction risk', () => {
     expect(b.conditions('eviction', 63 * SECOND)).toEqual([condition])
   })
 })
+
+describe('waits', () => {
+  it('are those of requests granted in the range or still waiting, per resource, those without obstacles included', () => {
+    const b = new Bench()
+    b.ask(0, 'PW')
+    b.at = 100 * MS
+    b.ask(1, 'PW')
+    b.ask(9, 'PR', WHOLE, 5)
+    b.at = 400 * MS
+    expect(b.trace.waits(b.at, SECOND)).toEqual([
+      { resource: 0, requests: 2, p95Ns: 300 * MS },
+      { resource: 5, requests: 1, p95Ns: 0 },
+    ])
+    b.cancel(0)
+    b.release(0)
+    b.at = 600 * MS
+    expect(b.trace.waits(b.at, SECOND)[0]).toEqual({ resource: 0, requests: 2, p95Ns: 300 * MS })
+    // What was granted before the range does not count, and the past is not changed by what came later.
+    expect(b.trace.waits(b.at, 100 * MS)).toEqual([])
+    expect(b.trace.waits(300 * MS, SECOND)[0]).toEqual({ resource: 0, requests: 2, p95Ns: 200 * MS })
+  })
+
+  it('have their 95th percentile by nearest rank', () => {
+    const b = new Bench()
+    for (let c = 0; c < 19; c++) b.ask(c, 'PR')
+    b.ask(20, 'PW')
+    b.at = 50 * MS
+    expect(b.trace.waits(b.at, SECOND)).toEqual([{ resource: 0, requests: 20, p95Ns: 0 }])
+    b.ask(21, 'PW')
+    b.at = 60 * MS
+    expect(b.trace.waits(b.at, SECOND)).toEqual([{ resource: 0, requests: 21, p95Ns: 10 * MS }])
+  })
+})
+
+describe('unprocessed requests', () => {
+  const request = (reqId: number) => ({ kind: 'lock-request', resource: 0, reqId, range: WHOLE, mode: 'PR' }) as const
+
+  it('are the first one to each server since it last processed a message', () => {
+    const trace = new LockTrace()
+    const first = trace.feed.sent(10, 0, 1, true, request(1))
+    trace.feed.sent(20, 0, 2, true, request(2))
+    expect(trace.unprocessed()).toEqual([{ resource: 0, sentNs: 10 }])
+    trace.feed.arrived(first, 15)
+    expect(trace.unprocessed()).toEqual([{ resource: 0, sentNs: 20 }])
+    const third = trace.feed.sent(30, 0, 3, true, request(3))
+    trace.feed.arrived(third, 40)
+    // The second one was lost, for example with the eviction of its client: the server processes later ones.
+    expect(trace.unprocessed()).toEqual([])
+  })
+})

@@ -14,15 +14,16 @@ import * as c from './counts.ts'
 import { Feed } from './feed.ts'
 import { Ledger } from './ledger.ts'
 import { lifeAt, type LifeRecord, type AbsorbedLock } from './life.ts'
-import { REQUESTED_NS, CLIENT, ENDED_NS, REVOKED_NS } from './life-columns.ts'
+import { REQUESTED_NS, CLIENT, ENDED_NS, GRANTED_NS, REVOKED_NS } from './life-columns.ts'
 import { LifeStore, type ResourceLives } from './life-store.ts'
-import type { MessageRecord } from './message-log.ts'
+import type { MessageRecord, Unprocessed } from './message-log.ts'
 import { findObstacles, obstacles, type TracedPolicy, type FoundObstacle } from './obstacles.ts'
 import { NONE } from './slots.ts'
 import type {
   LockLife,
   ModeCounts,
   ResourceCounts,
+  ResourceWaits,
   TracedCondition,
   TracedMessage,
   TraceFeed,
@@ -453,6 +454,30 @@ export class LockTrace implements TraceReader {
     const counts = this.#ledger.resources.get(resource)
     const since = this.#lives.resources.get(resource)?.since ?? -Infinity
     return counts && fullest(this.#ledger, counts, { at, spanNs, from: Math.max(at - backNs, since) })
+  }
+
+  waits(at: number, spanNs: number): readonly ResourceWaits[] {
+    const { table, resources } = this.#lives
+    const found: ResourceWaits[] = []
+    for (const [resource, here] of resources) {
+      const waits: number[] = []
+      for (const slot of this.#lives.notEndedBefore(here, ENDED_NS, at - spanNs)) {
+        const requestedNs = table.get(slot, REQUESTED_NS)
+        const grantedNs = table.get(slot, GRANTED_NS)
+        // Withdrawn requests end without a grant.
+        const untilNs = Math.min(grantedNs, table.get(slot, ENDED_NS), at)
+        if (requestedNs > at || grantedNs <= at - spanNs) continue
+        waits.push(untilNs - requestedNs)
+      }
+      if (waits.length === 0) continue
+      waits.sort((a, b) => a - b)
+      found.push({ resource, requests: waits.length, p95Ns: waits[Math.ceil(0.95 * waits.length) - 1] as number })
+    }
+    return found
+  }
+
+  unprocessed(): readonly Unprocessed[] {
+    return this.#feed.messages.unprocessed()
   }
 
   conditions(at: number): readonly TracedCondition[] {

@@ -16,6 +16,12 @@ export interface SnBytes {
   readonly bytes: number
 }
 
+/** A lock request that was sent and not processed. */
+export interface Unprocessed {
+  readonly resource: ResourceId
+  readonly sentNs: number
+}
+
 /** Content of a flush for its server. */
 export interface Flushed {
   readonly resource: ResourceId
@@ -85,6 +91,10 @@ export const READ_REQUEST = 9
 export const READ_REPLY = 10
 export const SIZE_REQUEST = 11
 export const SIZE_REPLY = 12
+
+/** True for kinds that a lock service processes, in order; data go past it. */
+const isForLockService = (kind: number): boolean =>
+  kind === LOCK_REQUEST || kind === REVOKE_REPLY || kind === DOWNGRADE || kind === RELEASE
 
 export class MessageLog {
   readonly #most: number
@@ -306,6 +316,26 @@ export class MessageLog {
     if (this.#lateNs === 0) return found
     const sentNs = (n: number): number => rows[(n % this.#most) * WIDTH + SENT]!
     return found.sort((a, b) => sentNs(a) - sentNs(b) || a - b)
+  }
+
+  /** First lock request to each server after the last message that its lock service processed: resource and send time. */
+  unprocessed(): Unprocessed[] {
+    const rows = this.#rows
+    const processedNs = new Map<ServerId, number>()
+    const first = new Map<ServerId, Unprocessed>()
+    // The newest first: an older message that never arrives, as of an evicted client, does not count.
+    for (let n = this.#next - 1; n >= this.#next - this.size; n--) {
+      const slot = n % this.#most
+      const at = slot * WIDTH
+      if (this.#isUp[slot] === 0 || !isForLockService(this.#kind[slot]!)) continue
+      const server = rows[at + SERVER]!
+      const arrivedNs = rows[at + ARRIVED]!
+      if (arrivedNs < Infinity) processedNs.set(server, Math.max(arrivedNs, processedNs.get(server) ?? -Infinity))
+      else if (this.#kind[slot] === LOCK_REQUEST && !(rows[at + SENT]! < (processedNs.get(server) ?? -Infinity))) {
+        first.set(server, { resource: rows[at + RESOURCE]!, sentNs: rows[at + SENT]! })
+      }
+    }
+    return [...first.values()]
   }
 
   /** @param number  number of a stored message. */

@@ -156,8 +156,24 @@ export interface TraceReader {
    * `backNs`.
    */
   busiest(resource: ResourceId, at: number, spanNs: number, backNs: number): number | undefined
+  /** Resources with requests in the range of `spanNs` before `at`. */
+  waits(at: number, spanNs: number): readonly ResourceWaits[]
+  /**
+   * First request to each server since its lock service last processed a message: its resource and send time, ns. As of
+   * the newest event; a request in transit is one, too.
+   */
+  unprocessed(): readonly { readonly resource: ResourceId; readonly sentNs: number }[]
   /** `sinceNs` is a time, not a duration; of each kind the most urgent one first. */
   conditions(at: number): readonly TracedCondition[]
+}
+
+/** Waits of the requests of one resource over a range, those without obstacles included. */
+export interface ResourceWaits {
+  readonly resource: ResourceId
+  /** Requests granted in the range, or still waiting at its end. */
+  readonly requests: number
+  /** 95th percentile by nearest rank, ns; waits that have not ended count with their age. */
+  readonly p95Ns: number
 }
 
 /** Contention of a resource, or the oldest revocation, whose client may be evicted. */

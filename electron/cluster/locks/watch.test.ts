@@ -20,6 +20,8 @@ function watching(conditionsAt: (atNs: number) => TracedCondition[], name = (r: 
       queue: (_r, _from, _to, bins) => new Float64Array(bins),
       longest: () => new Map(),
       busiest: () => undefined,
+      waits: () => [],
+      unprocessed: () => [],
       conditions: conditionsAt,
     },
     manager: 'SeqDLM',

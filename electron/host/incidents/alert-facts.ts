@@ -9,93 +9,15 @@ import {
   type JobFigures,
   type ServerFigures,
   type StagedFigures,
-  type ReservationFigures,
 } from '#core/alerts/figures.ts'
-import { NS_PER_MS } from '#core/base/units.ts'
-import type { DataNodeRun } from '#core/emulator/data-node.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { Job } from '../../cluster/state/job-registry.ts'
 import { ldlmColumn } from '../../cluster/locks/ldlm-series.ts'
 import { resourceName } from '../../cluster/locks/condition-text.ts'
 import { jobColumn, shareColumn, shareName, TARGET_COLUMNS } from '../../cluster/state/recent.ts'
-import type { ClusterSource } from '../../base/connection.ts'
-import { missedIn } from '../views/tokens/position.ts'
-
-interface Streak {
-  missed: number
-  sinceNs: number
-}
-
-interface Seen {
-  readonly run: DataNodeRun
-  /** End of the newest period that was counted, on the run's clock. */
-  endNs: number
-  readonly streaks: Map<number, Streak>
-  figures: readonly ReservationFigures[]
-}
-
-/** Consecutive periods in which clients of data nodes missed their reservation, counted once when a period is over. */
-class MissedReservations {
-  readonly #source: ClusterSource
-  readonly #seen = new Map<string, Seen>()
-
-  constructor(source: ClusterSource) {
-    this.#source = source
-  }
-
-  /** Figures of every client with a reservation; undefined without data nodes. */
-  take(): ReservationFigures[] | undefined {
-    const { dataNodes } = this.#source
-    if (!dataNodes || dataNodes.length === 0) return undefined
-    const atNs = this.#source.nowNs()
-    return dataNodes.flatMap((node) => {
-      const run = node.run(atNs)
-      return run ? this.#of(node.name, run) : []
-    })
-  }
-
-  #of(node: string, run: DataNodeRun): readonly ReservationFigures[] {
-    let seen = this.#seen.get(node)
-    // A new run starts with new reservations.
-    if (seen?.run !== run) this.#seen.set(node, (seen = { run, endNs: 0, streaks: new Map(), figures: [] }))
-    const fresh = newPeriods(run, seen.endNs)
-    const last = fresh.at(-1)
-    if (!last) return seen.figures
-    for (const period of fresh) {
-      const missed = new Set(missedIn(run, period))
-      for (const client of [...seen.streaks.keys()]) if (!missed.has(client)) seen.streaks.delete(client)
-      for (const client of missed) {
-        const s = seen.streaks.get(client)
-        if (s) s.missed++
-        else seen.streaks.set(client, { missed: 1, sinceNs: period.startNs })
-      }
-    }
-    seen.endNs = last.endNs
-    const { streaks } = seen
-    seen.figures = (last.monitor?.clients ?? []).map(({ client, reservation }) => {
-      const s = streaks.get(client)
-      const scenario = run.clients[client]
-      return {
-        node,
-        client: scenario?.name ?? String(client),
-        job: scenario?.job ?? '',
-        reservation,
-        missed: s?.missed ?? 0,
-        completed: last.completed[client] ?? 0,
-        sinceMs: this.#source.toUnixMs(0) + (run.fromNs + (s?.sinceNs ?? last.endNs)) / NS_PER_MS,
-      }
-    })
-    return seen.figures
-  }
-}
-
-/** Completed periods that ended after an instant, oldest first. */
-function newPeriods(run: DataNodeRun, afterNs: number): DataNodeRun['node']['periods']['items'] {
-  const { items } = run.node.periods
-  let first = items.length
-  while (first > 0 && (items[first - 1]?.endNs ?? 0) > afterNs) first--
-  return items.slice(first)
-}
+import { LockLevels } from './lock-levels.ts'
+import { MetadataLevels } from './metadata-levels.ts'
+import { TokenFacts } from './token-facts.ts'
 
 /** A reading older than this many intervals is not current. */
 const STALE_INTERVALS = 2.5
@@ -112,7 +34,9 @@ const TARGET = { rpcs: TARGET_COLUMNS.indexOf('rpcs'), queued: TARGET_COLUMNS.in
 
 export class AlertFacts {
   readonly #monitor: ClusterMonitor
-  readonly #reservations: MissedReservations
+  readonly #tokens: TokenFacts
+  readonly #metadata = new MetadataLevels()
+  readonly #locks = new LockLevels()
   #bin = { atMs: NaN, sample: 0 }
   #stagedMs = -Infinity
   /** Number of rule changes by operators. */
@@ -120,7 +44,7 @@ export class AlertFacts {
 
   constructor(monitor: ClusterMonitor) {
     this.#monitor = monitor
-    this.#reservations = new MissedReservations(monitor.source)
+    this.#tokens = new TokenFacts(monitor.source)
     monitor.events.onEvent((m) => {
       if (m.kind === 'change' && m.subject === 'Rule' && m.level !== 'bad') this.#changes++
     })
@@ -130,6 +54,7 @@ export class AlertFacts {
   take(atMs: number): Figures {
     const { loop, intervalNs, ldlm, locks } = this.#monitor
     const hasLocks = locks !== undefined || ldlm.hasServers
+    const tokens = this.#tokens.take()
     return {
       atMs,
       intervalMs: intervalNs / 1e6,
@@ -138,7 +63,12 @@ export class AlertFacts {
       jobs: this.#jobs(atMs),
       staged: this.#staged(atMs),
       convoys: hasLocks ? this.#convoys(atMs) : undefined,
-      reservations: this.#reservations.take(),
+      reservations: tokens?.reservations,
+      levels: {
+        ...this.#locks.take(this.#monitor, atMs),
+        ...this.#metadata.take(this.#monitor, atMs),
+        ...tokens?.levels,
+      },
       grown: (host, sinceMs) => this.#grown(host, sinceMs),
     }
   }

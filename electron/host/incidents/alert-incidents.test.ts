@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Entry } from '#core/alerts/alert-store.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { Incident } from '#core/api/incidents.ts'
+import { KINDS } from '#core/alerts/rules.ts'
+import { incident, type Incident } from '#core/api/incidents.ts'
 import { emulatedConsole, realNotebooks, scenarioOf } from '../../../tests/node/alerted-cluster.ts'
 import type { Console } from '../console.ts'
 import { AlertIncidents, APART_MS } from './alert-service.ts'
@@ -67,6 +68,12 @@ describe('incidents of alerts', () => {
     )
     expect(notebooks.list()).toHaveLength(1)
     expect(notebooks.find(found.id)?.status).toBe('exercise')
+  })
+
+  it.each(KINDS)('is opened by %s, and can be read again', (kind) => {
+    const { notebooks, begin } = service()
+    const found = notebooks.find(begin(kind, 'oss01', 10 * MIN) ?? '')
+    expect(incident.parse(found)).toMatchObject({ alert: { kind, where: 'oss01' } })
   })
 
   it('is not opened within ten minutes of another, nor written to when an operator is done with it', () => {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRouterClient } from '@orpc/server'
 import { afterEach, describe, expect, it } from 'vitest'
+import { KINDS } from '#core/alerts/rules.ts'
 import { statusFrame } from '#core/api/frames.ts'
 import { incidentsFrame } from '#core/api/incidents.ts'
 import { NS_PER_S } from '#core/base/units.ts'
@@ -107,7 +108,8 @@ describe('an alert, as a window sees it', () => {
   it('goes by settings that are changed, kept and refused through the contract', async () => {
     const c = await opened([silence('oss01', 40, 300)])
     const { rules } = await c.client.incidents.alertRules()
-    expect(rules.map((r) => r.kind)).toEqual(['queue', 'starvation', 'convoy', 'reservation', 'disconnect'])
+    expect(rules.map((r) => r.kind)).toEqual(KINDS)
+    expect(rules.every((r) => r.on && r.threshold === r.usual.threshold)).toBe(true)
     await c.client.incidents.setAlertRule({ kind: 'disconnect', on: true, threshold: 1, forS: 3, opens: false })
     await expect(
       c.client.incidents.setAlertRule({ kind: 'disconnect', on: true, threshold: 5_000, forS: 3, opens: false }),

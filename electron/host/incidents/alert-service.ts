@@ -5,7 +5,7 @@
  */
 import type { Change, Entry } from '#core/alerts/alert-store.ts'
 import { AlertWatch } from '#core/alerts/watch.ts'
-import type { Alert, AlertRule, AlertRuleView, AlertKind } from '#core/api/incidents.ts'
+import type { Alert, AlertRule, AlertRuleView } from '#core/api/incidents.ts'
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { ended, type Steps } from '#core/base/steps.ts'
 import type { Mark } from '#core/api/frames.ts'
@@ -123,14 +123,6 @@ const SAME_LOOK = 0.5
 const REPORTED_MS = 30_000
 const MARKS = 500
 
-const SUBJECTS: Readonly<Record<AlertKind, string>> = {
-  queue: 'Queue',
-  starvation: 'Starvation',
-  convoy: 'Locks',
-  reservation: 'Tokens',
-  disconnect: 'Source',
-}
-
 /** Watches one console while it runs: evaluates its figures once a sample and reports changes. */
 interface ConsoleWatch {
   /** Time of the last evaluation, ms. */
@@ -176,15 +168,13 @@ function mark(events: Console['monitor']['events'], entry: Entry, atMs: number):
   const fromMs = Math.min(entry.fromMs, atMs) - REPORTED_MS
   if (events.between(fromMs, atMs, MARKS).some((m) => isSameAlert(m, entry))) return
   const { level, text, where } = entry
-  events.add({ atMs, kind: 'alarm', level, subject: SUBJECTS[entry.kind], text, where })
+  events.add({ atMs, kind: 'alarm', level, subject: RULES[entry.kind].subject, text, where })
 }
 
 function isSameAlert(m: Mark, { kind, where }: Entry): boolean {
-  if (kind === 'disconnect')
-    return m.kind === 'lost' && m.subject === 'Source' && m.level === 'bad' && m.where === where
-  return (
-    kind === 'convoy' && m.kind === 'alarm' && m.subject === 'Locks' && m.where === where && m.text.startsWith('Convoy')
-  )
+  const own = RULES[kind].ownEvent
+  if (own === undefined || m.level === 'ok') return false
+  return m.kind === own.kind && m.subject === own.subject && m.where === where && m.text.startsWith(own.text)
 }
 
 /** Limits of the alert list, and of one source's alerts in its status. */

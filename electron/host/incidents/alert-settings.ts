@@ -31,8 +31,8 @@ export class AlertSettings {
 
   get faces(): AlertRuleView[] {
     return this.rules.map((r) => {
-      const { title, about, unit, least, most, usual } = RULES[r.kind]
-      return { ...r, title, about, unit, least, most, usual }
+      const { title, plane, about, unit, least, most, clear, holdS, usual } = RULES[r.kind]
+      return { ...r, title, plane, about, unit, least, most, clear, holdS, usual }
     })
   }
 

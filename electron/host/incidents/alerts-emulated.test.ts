@@ -107,7 +107,8 @@ describe('alerts of an emulated cluster', () => {
     expect(c.reported).toEqual([])
     await c.run(50)
     const reported = c.opened().map((t) => t.entry)
-    expect(reported.map((e) => e.kind)).toEqual(['convoy'])
+    // The convoy tells how many wait, the lock wait for how long.
+    expect(reported.map((e) => e.kind)).toEqual(['convoy', 'lock-wait'])
     expect(reported[0]?.text).toMatch(/^Convoy on ckpt\.h5 \/ \d, \d+ behind 1 (PR|NBW|BW|PW) lock$/)
     // The lock monitor has already reported it, so there is no second event.
     const marks = c.monitor.events.between(0, 80_000, 500).filter((m) => m.kind === 'alarm')

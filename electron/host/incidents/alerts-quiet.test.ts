@@ -10,6 +10,9 @@ describe('no alert without a cause', () => {
     ['checkpoint-storm', 48, 1_000],
     ['paper-adaptbf-recompensation', 80, 500],
     ['paper-adaptbf-redistribution', 40, 500],
+    ['metadata-storm', 300, 1_000],
+    ['rdma-tenants', 60, 1_000],
+    ['shared-file-convoy', 60, 1_000],
   ])('is told of %s', async (name, seconds, period_ms) => {
     const scenario = readScenario(resourcePath(join('scenarios', `${name}.yaml`)))
     if (!scenario.ok) throw new Error(scenario.error.what)

@@ -67,7 +67,22 @@ function alertChart(
       const ownTargets = reader.allTargets().filter((t) => t.node === alert.where)
       return ownTargets.length > 0 ? targetsChart(standpoint, reader, span, 'rpcs', ownTargets) : undefined
     }
+    case 'ping-pong':
+    case 'lock-wait':
+    case 'eviction':
+    case 'lock-server':
+      return locksChart(standpoint, reader, span, null)
+    case 'mds':
+      return serverQueueChart(standpoint, reader, span, alert.where)
+    case 'metadata-wait':
+    case 'false-allocation':
+    case 'stage':
+    case 'controller':
     case 'reservation':
+    case 'pool-empty':
+    case 'pool-idle':
+    case 'capacity':
+    case 'token-client':
       return undefined
   }
 }

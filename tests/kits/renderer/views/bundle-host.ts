@@ -120,10 +120,13 @@ const queue = { kind: 'queue', on: true, threshold: 4, forS: 30, opens: true } a
 export const ruleFace = (more: Partial<AlertRuleView> = {}): AlertRuleView => ({
   ...queue,
   title: 'Queue growth',
+  plane: 'data',
   about: 'Queued RPCs of a target against what is usual of it',
   unit: '\u00D7',
   least: 1.5,
   most: 100,
+  clear: 0.5,
+  holdS: 15,
   usual: queue,
   ...more,
 })
