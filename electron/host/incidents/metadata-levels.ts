@@ -4,7 +4,7 @@ import type { LevelFigures, Levels } from '#core/alerts/figures.ts'
 import { isSuperseded, type PadllStatus } from '#core/padll/status.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { PadllReader } from '../../cluster/metadata/padll-reader.ts'
-import { falseAllocation } from '../../cluster/metadata/padll-series.ts'
+import { falseAllocation } from '#core/padll/status.ts'
 
 export class MetadataLevels {
   /** Start of the time without a controller in command, ms. */
