@@ -21,6 +21,8 @@ function watching(conditionsAt: (atNs: number) => TracedCondition[], name = (r: 
       longest: () => new Map(),
       busiest: () => undefined,
       conditions: conditionsAt,
+      takePeriods: () => [],
+      takeConvoys: () => [],
     },
     manager: 'SeqDLM',
     describe: (r) => ({ name: name(r), server: 'ds01', about: '' }),
