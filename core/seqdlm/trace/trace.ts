@@ -245,6 +245,7 @@ export interface LockWorld {
   readonly trace: TraceReader
   /** `SeqDLM`, and its options. */
   readonly manager: string
+  readonly managerName: string
   /** Name of a resource, its server, its users; undefined for an invalid number. */
   describe(resource: ResourceId): { readonly name: string; readonly server: string; readonly about: string } | undefined
   find(name: string): ResourceId | undefined

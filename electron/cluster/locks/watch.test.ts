@@ -25,6 +25,7 @@ function watching(conditionsAt: (atNs: number) => TracedCondition[], name = (r: 
       takeConvoys: () => [],
     },
     manager: 'SeqDLM',
+    managerName: 'SeqDLM',
     describe: (r) => ({ name: name(r), server: 'ds01', about: '' }),
     find: () => undefined,
     client: (c) => ({ name: `cn0${c}`, jobId: 'ckpt' }),
