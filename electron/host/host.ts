@@ -20,7 +20,6 @@ import { FramePump } from './frame-pump.ts'
 import { consoleOf, type Console } from './console.ts'
 import { HistoryService } from './history/history-service.ts'
 import { IncidentService } from './incidents/incident-service.ts'
-import { keepFrames } from './history/stored-frames.ts'
 import { machineFacts } from './machine/facts.ts'
 import { ActiveView } from './active-view.ts'
 import { Papers } from './papers/papers.ts'
@@ -85,12 +84,6 @@ export interface Host {
   close(): Promise<void>
 }
 
-/** Console of a source whose frames are kept in the history. */
-function asConsole(source: Source, scenario?: { readonly scenario: Scenario; readonly seed: number }): Console {
-  keepFrames(source.monitor)
-  return consoleOf(source.monitor, { ...source, scenario })
-}
-
 /** Opens the application. Failures: those of the scenario and of the history. */
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const read = readScenario(options.scenarioFile ?? demoScenario())
@@ -107,7 +100,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     reach,
     forgetMs,
     recentMs,
-    asConsole,
+    asConsole: (source, scenario) => consoleOf(source.monitor, { ...source, scenario }),
     isPaced: options.paced !== false,
     watch: (console) => incidents.watch(console),
   })
@@ -125,7 +118,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     ssh: options.ssh,
     begin: (cluster, nodes) => {
       const begun = beginLive(cluster, nodes, { history: history.beside(), store, reopen })
-      return { ...begun, source: asConsole(begun.source) }
+      return { ...begun, source: consoleOf(begun.source.monitor, begun.source) }
     },
     record: (server, text) => recordChoice(store, server, text),
     watch: (console) => incidents.watch(console),
