@@ -182,7 +182,11 @@ it('sums of the seconds equal the counts of the whole trace, however often they 
           expect(sum((r) => r.grants - r.cancels)).toBe(c.held)
           const inConvoys = all.convoys.filter((v) => v.resource === c.resource)
           const isOpen = c.waiting >= 4
-          if (!isOpen) expect(sum((r) => r.convoyNs)).toBeCloseTo(inConvoys.reduce((n, v) => n + v.toNs - v.fromNs, 0), 0)
+          if (!isOpen)
+            expect(sum((r) => r.convoyNs)).toBeCloseTo(
+              inConvoys.reduce((n, v) => n + v.toNs - v.fromNs, 0),
+              0,
+            )
           // The longest queue of the trace's own buckets.
           const longest = Math.max(0, ...trace.queue(c.resource, 0, endNs, 1))
           expect(Math.max(0, ...rows.map((r) => r.mostWaiting))).toBe(longest)
