@@ -21,14 +21,14 @@ function scripted() {
   const observe = (event: LockEvent): void => trace.feed.observe(SERVER, event)
   return {
     trace,
-    request(s: number, client: number): void {
+    request: (s: number, client: number): void => {
       const of = { resource: RESOURCE, at: at(s), client, reqId: client }
       observe({ ...of, kind: 'asked', mode: 'PW', range: RANGE })
     },
-    wait(s: number, client: number): void {
+    wait: (s: number, client: number): void => {
       observe({ resource: RESOURCE, at: at(s), client, reqId: client, kind: 'waiting', behindClient: 0 })
     },
-    grant(s: number, client: number, waitedS: number, mode: LockMode = 'PW'): void {
+    grant: (s: number, client: number, waitedS: number, mode: LockMode = 'PW'): void => {
       observe({
         resource: RESOURCE,
         at: at(s),
@@ -48,7 +48,7 @@ function scripted() {
         rule: 'free',
       })
     },
-    then(s: number, client: number, kind: 'revoked' | 'released'): void {
+    then: (s: number, client: number, kind: 'revoked' | 'released'): void => {
       observe({ resource: RESOURCE, at: at(s), client, lockId: client, kind })
     },
   }

@@ -23,7 +23,7 @@ interface Ran {
 function ran(everyMs: number, most = Infinity): Ran {
   const read = parseScenario(lockedScenario())
   if (!read.ok) throw new Error(read.error.what)
-  const { sim, ccpfs } = new EmulatedCluster(read.value, 1, EPOCH_MS / 1000)
+  const { sim, ccpfs } = new EmulatedCluster(read.value)
   if (!ccpfs) throw new Error('no file system')
   const kept = new KeptRows(most)
   const source = { nowNs: () => sim.now, toUnixMs: (ns: number) => EPOCH_MS + ns / NS_PER_MS }

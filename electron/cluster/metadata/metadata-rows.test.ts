@@ -7,11 +7,13 @@ import { NS_PER_S } from '#core/base/units.ts'
 import type { PlaneRow } from '#core/series/plane-tables.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { EventLog } from '../state/event-log.ts'
+import type { ClusterMonitor } from '../monitor.ts'
 import type { MetadataLoop } from './loop.ts'
 import { MetadataCollector } from './metadata-rows.ts'
 import { PadllReader } from './padll-reader.ts'
 import { MetadataSeries } from './series.ts'
 import { DEFAULT_METADATA_SETTINGS } from './settings.ts'
+import { stagedHost } from '#tests/node/staged-host.ts'
 import { emulatedCluster } from '#tests/node/emulated-cluster.ts'
 import { printed, lost } from '#tests/kits/electron/answers.ts'
 import { KeptRows, valuesOf } from '#tests/kits/electron/cluster/kept-rows.ts'
@@ -56,6 +58,17 @@ const status = (cycle: number, jobs: readonly Job[], more: Partial<PadllStatus> 
   failures: [],
   ...more,
 })
+
+/** Rows of a monitor's own collectors, observed on their way to the history. */
+function observed({ history }: ClusterMonitor): KeptRows {
+  const kept = new KeptRows()
+  const record = history.recordPlane.bind(history)
+  history.recordPlane = (...args) => {
+    kept.recordPlane(...args)
+    record(...args)
+  }
+  return kept
+}
 
 /** Controller whose documents are given by second, and no metadata servers. */
 function scripted(documentAt: (second: number) => PadllStatus | undefined) {
@@ -214,6 +227,37 @@ describe('rows of stages', () => {
   })
 })
 
+describe('rows of stages in the emulator', () => {
+  it('sum to the operations that the controller counted, and the waits, with the limit of the scope', async () => {
+    const c = await stagedHost({
+      jobs: [
+        { id: 'a', rate: 60 },
+        { id: 'b', clients: [3], rate: 10, start_s: 5 },
+      ],
+      padll: { policies: '1 0 demand a meta_op 120\n2 0 demand b meta_op 80\n' },
+    })
+    const kept = observed(c.host.monitor)
+    await c.run(20)
+    const { documents } = c.host.monitor.padll ?? {}
+    const jobs = new Map(documents?.newest?.status.jobs.map((j) => [j.job, j]))
+    // The first document begins the rows.
+    const first = new Map(documents?.at(T0 + 1000)?.status.jobs.map((j) => [j.job, j]))
+    await c.host.close()
+    for (const job of ['a', 'b']) {
+      const sum = (column: string): number => kept.sum('metadata_jobs', column, of(job))
+      const [last, begin] = [jobs.get(job), first.get(job)]
+      expect(last?.servedTotal).toBeGreaterThan(100)
+      expect(sum('served_per_s')).toBeCloseTo((last?.servedTotal ?? NaN) - (begin?.servedTotal ?? 0), 6)
+      expect(sum('asked_per_s')).toBeCloseTo((last?.askedTotal ?? NaN) - (begin?.askedTotal ?? 0), 6)
+      expect(sum('waited_s_per_s')).toBeCloseTo((last?.throttledS ?? NaN) - (begin?.throttledS ?? 0), 6)
+    }
+    const row = kept.rows('metadata_jobs', of('a')).at(-1)
+    expect(valuesOf('metadata_jobs', ['limit_per_s', 'stages', 'epoch'], row)).toEqual([200, 2, 1])
+    expect(new Set(kept.times('metadata_jobs')).size).toBe(kept.times('metadata_jobs').length)
+    expect(kept.rows('metadata_channels').every((r) => r.jobId === 'a' || r.jobId === 'b')).toBe(true)
+  })
+})
+
 /** One metadata server and jobs at constant rates. */
 function metadataServer(control: object) {
   const read = parseScenario(
@@ -269,14 +313,7 @@ describe('rows of metadata servers', () => {
 
   it('sum to the operations that were counted, and have the allocation, the limit and the rules of each job', async () => {
     const c = metadataServer({ algorithm: 'static', policies: '1 0 job a open 100\n2 0 job b open 50\n' })
-    const kept = new KeptRows()
-    // The monitor's own collector takes the counts: they are observed on their way to the history.
-    const { history } = c.monitor
-    const record = history.recordPlane.bind(history)
-    history.recordPlane = (...args) => {
-      kept.recordPlane(...args)
-      record(...args)
-    }
+    const kept = observed(c.monitor)
     await c.run(10)
     const rows = kept.rows('metadata_jobs', of('a'))
     expect(rows.every((r) => r.place === 'mds' && r.name === 'open')).toBe(true)

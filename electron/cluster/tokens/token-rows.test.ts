@@ -49,7 +49,7 @@ function ran(haechi: readonly object[], { everyMs, seconds, at = () => undefined
     }),
   )
   if (!read.ok) throw new Error(`${read.error.what}: ${read.error.why}`)
-  const { sim, dataNodes } = new EmulatedCluster(read.value, 1, EPOCH_MS / 1000)
+  const { sim, dataNodes } = new EmulatedCluster(read.value)
   const kept = new KeptRows()
   const collector = new TokenCollector(dataNodes, (ns) => EPOCH_MS + ns / NS_PER_MS, kept)
   for (let s = 1; s <= seconds * 10; s++) {
