@@ -75,12 +75,13 @@ export class TokenCollector implements PlaneCollector {
   look(): void {
     let end = Infinity
     for (const node of this.#nodes) {
-      for (const run of node.runs) {
+      const { runs } = node
+      for (const run of runs) {
         const { items, next } = run.node.periods.since(this.#recorded.get(run) ?? 0)
         this.#recorded.set(run, next)
         for (const period of items) this.#add(node.name, run, period)
       }
-      const open = node.runs.at(-1)
+      const open = runs.at(-1)
       if (open) end = Math.min(end, this.#second(open, open.node.periods.items.at(-1)?.endNs ?? 0))
     }
     this.#clients.flush(this.#writer, end)
