@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LockEvent } from '../seqdlm/lock-events.ts'
-import { CONVOY } from '../seqdlm/trace/lock-trace.ts'
+import { CONVOY_WAITING } from '../seqdlm/trace/counts.ts'
 import { LockWaits } from './ccpfs-usage.ts'
 
 interface Request {
@@ -44,7 +44,7 @@ describe('lock waits', () => {
         for (let t = 0; t < nowNs; t++) {
           for (const resource of [0, 1, 2]) {
             const waiting = requests.filter((r) => r.resource === resource && r.at <= t && t < r.at + r.lasts).length
-            if (waiting >= CONVOY) expected++
+            if (waiting >= CONVOY_WAITING) expected++
           }
         }
         expect(waits.convoyUntil(nowNs)).toBe(expected)

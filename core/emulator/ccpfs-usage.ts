@@ -4,7 +4,7 @@
  */
 import type { ResourceId } from '../seqdlm/messages.ts'
 import type { LockEvent } from '../seqdlm/lock-events.ts'
-import { CONVOY } from '../seqdlm/trace/lock-trace.ts'
+import { CONVOY_WAITING } from '../seqdlm/trace/counts.ts'
 import { Tally } from '../sim/statistics.ts'
 
 /** Time during which at least one of many is under way, ns. */
@@ -80,10 +80,10 @@ export class LockWaits {
     return all
   }
 
-  /** Time in which a convoy (`CONVOY` requests or more) waited for one resource, sum over the resources, ns. */
+  /** Time in which a convoy (`CONVOY_WAITING` requests or more) waited for one resource, sum over the resources, ns. */
   convoyUntil(nowNs: number): number {
     let ns = this.#convoyNs
-    for (const { waiting, sinceNs } of this.#queues.values()) if (waiting.size >= CONVOY) ns += nowNs - sinceNs
+    for (const { waiting, sinceNs } of this.#queues.values()) if (waiting.size >= CONVOY_WAITING) ns += nowNs - sinceNs
     return ns
   }
 
@@ -91,12 +91,12 @@ export class LockWaits {
     let queue = this.#queues.get(resource)
     if (!queue) this.#queues.set(resource, (queue = { waiting: new Map(), sinceNs: 0 }))
     queue.waiting.set(`${client} ${reqId}`, at)
-    if (queue.waiting.size === CONVOY) queue.sinceNs = at
+    if (queue.waiting.size === CONVOY_WAITING) queue.sinceNs = at
   }
 
   #leave({ resource, client, reqId, at }: LockEvent & { kind: 'granted' | 'withdrawn' }): void {
     const queue = this.#queues.get(resource)
     if (!queue?.waiting.delete(`${client} ${reqId}`)) return
-    if (queue.waiting.size === CONVOY - 1) this.#convoyNs += at - queue.sinceNs
+    if (queue.waiting.size === CONVOY_WAITING - 1) this.#convoyNs += at - queue.sinceNs
   }
 }

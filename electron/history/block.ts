@@ -1,15 +1,33 @@
 /**
- * Packed blocks: all jobs, all targets or the sums of the cluster at one instant of one tier. Keys (Uint32, ascending) and the
- * first column form the lead; the other columns are stored separately, so that a query for RPC/s alone reads no more. Columns are
- * Float32, everything is little-endian, NaN is a gap. Reading returns views over the bytes. Sums have no key.
+ * Packed blocks: all jobs, all targets, the sums of the cluster, or the rows of a plane's table at one instant of one tier. Keys
+ * (Uint32, ascending) and the first column form the lead; the other columns are stored separately, so that a query for RPC/s alone
+ * reads no more. Columns are Float32, everything is little-endian, NaN is a gap. Reading returns views over the bytes. Sums have no
+ * key. The other columns may be stored deflated: then their length is not a multiple of four.
  */
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { PLANE_TABLES, type RollUpOf } from '#core/series/plane-tables.ts'
 import { CLUSTER_COLUMNS, JOB_COLUMNS, TARGET_COLUMNS, type Block } from './reader.ts'
 
 export const KINDS = { jobs: 0, targets: 1, cluster: 2 } as const
-export type Kind = (typeof KINDS)[keyof typeof KINDS]
+export type SampleKind = (typeof KINDS)[keyof typeof KINDS]
+export type PlaneKind = (typeof PLANE_TABLES)[number]['kind']
+export type Kind = SampleKind | PlaneKind
+
+export const PLANE_KINDS: readonly PlaneKind[] = PLANE_TABLES.map((t) => t.kind)
+/** Every kind, samples first. */
+export const ALL_KINDS: readonly Kind[] = [...Object.values(KINDS), ...PLANE_KINDS]
+export const isPlane = (kind: Kind): kind is PlaneKind => kind > KINDS.cluster
+
+/** Roll-up of each column of a block, by kind. A job's record is the last one named. */
+export const ROLL_UPS: ReadonlyMap<Kind, readonly RollUpOf[]> = new Map<Kind, readonly RollUpOf[]>([
+  [KINDS.jobs, JOB_COLUMNS.map((c) => (c === 'record' || c === 'recordRest' ? 'last' : 'rate'))],
+  [KINDS.targets, TARGET_COLUMNS.map(() => 'mean')],
+  [KINDS.cluster, CLUSTER_COLUMNS.map(() => 'mean')],
+  ...PLANE_TABLES.map((t): [Kind, readonly RollUpOf[]] => [t.kind, t.columns.map((c) => c.rollUp)]),
+])
 
 /** Columns of a block, by kind. */
-export const WIDTH: Readonly<Record<Kind, number>> = [JOB_COLUMNS.length, TARGET_COLUMNS.length, CLUSTER_COLUMNS.length]
+export const widthOf = (kind: Kind): number => (ROLL_UPS.get(kind) ?? []).length
 
 export const RECORD = JOB_COLUMNS.indexOf('record')
 export const RECORD_REST = JOB_COLUMNS.indexOf('recordRest')
@@ -51,6 +69,28 @@ export interface Packed {
 }
 
 const EMPTY = Buffer.alloc(0)
+const DEFLATE_LEVEL = 1
+const PAD = Buffer.alloc(1)
+
+/**
+ * Deflates the columns of a block, first bytes of all values first: their exponents resemble each other. Left as they are if that
+ * is no shorter.
+ */
+export function deflated(packed: Packed): Packed {
+  const { rest } = packed
+  const count = rest.length / 4
+  const planes = Buffer.allocUnsafe(rest.length)
+  for (let i = 0, at = 0; i < count; i++, at += 4) {
+    planes[i] = rest[at] as number
+    planes[i + count] = rest[at + 1] as number
+    planes[i + 2 * count] = rest[at + 2] as number
+    planes[i + 3 * count] = rest[at + 3] as number
+  }
+  const stream = deflateRawSync(planes, { level: DEFLATE_LEVEL })
+  // Inflating ends with the stream: a byte after it is ignored.
+  const short = stream.length % 4 === 0 ? Buffer.concat([stream, PAD]) : stream
+  return short.length < rest.length ? { n: packed.n, lead: packed.lead, rest: short } : packed
+}
 
 /** Packs a block. A `recordRest` column of zeros is omitted: nearly every block has one. */
 export function pack(kind: Kind, { n, keys, columns }: Columns): Packed {
@@ -58,7 +98,7 @@ export function pack(kind: Kind, { n, keys, columns }: Columns): Packed {
     const sums = Float32Array.from(columns, (c) => c[0] ?? NaN)
     return { n: 1, lead: swapped(Buffer.from(sums.buffer)), rest: EMPTY }
   }
-  let width = WIDTH[kind]
+  let width = widthOf(kind)
   if (kind === KINDS.jobs) {
     const rest = columns[RECORD_REST] as Float32Array
     let isPlain = true
@@ -99,9 +139,29 @@ export function unpackLead(n: number, lead: Buffer): { keys: Uint32Array; first:
   }
 }
 
+/** Columns of a block, of at most `most` bytes, inflated if they are deflated; what is not valid is empty. */
+function inflated(data: Buffer, most: number): Buffer {
+  if (data.length % 4 === 0) return data
+  try {
+    const planes = inflateRawSync(data, { maxOutputLength: most })
+    if (planes.length % 4 !== 0) return EMPTY
+    const bytes = Buffer.allocUnsafeSlow(planes.length)
+    const count = planes.length / 4
+    for (let i = 0, at = 0; i < count; i++, at += 4) {
+      bytes[at] = planes[i] as number
+      bytes[at + 1] = planes[i + count] as number
+      bytes[at + 2] = planes[i + 2 * count] as number
+      bytes[at + 3] = planes[i + 3 * count] as number
+    }
+    return bytes
+  } catch {
+    return EMPTY
+  }
+}
+
 /** Reads a block; undefined if the bytes are not valid. */
-export function unpack(kind: Kind, atMs: number, { n, lead, rest }: Packed): Block | undefined {
-  const width = WIDTH[kind]
+export function unpack(kind: Kind, atMs: number, { n, lead, rest: stored }: Packed): Block | undefined {
+  const width = widthOf(kind)
   if (kind === KINDS.cluster) {
     if (lead.length !== 4 * width) return undefined
     const bytes = aligned(lead)
@@ -109,6 +169,7 @@ export function unpack(kind: Kind, atMs: number, { n, lead, rest }: Packed): Blo
     return { atMs, keys: NO_KEYS, columns }
   }
   const head = unpackLead(n, lead)
+  const rest = inflated(stored, 4 * n * (width - 1))
   const length = rest.length === 4 * n * (width - 1)
   const isPlain = kind === KINDS.jobs && rest.length === 4 * n * (width - 2)
   if (!head || !(length || isPlain)) return undefined

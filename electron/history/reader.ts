@@ -8,6 +8,7 @@
 import type { Steps } from '#core/base/steps.ts'
 import type { ClusterMeasure, GroupBy, Mark, Span, TierId } from '#core/api/history.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import type { PlaneName, PlaneTableId } from '#core/series/plane-tables.ts'
 import type { BrwSample, TimeoutSample } from './io-table.ts'
 
 /**
@@ -69,6 +70,25 @@ export interface Mover {
   /** Mean RPC/s. */
   readonly a: number
   readonly b: number
+}
+
+/** Series of a plane's table. */
+export interface PlaneSeries extends PlaneName {
+  readonly key: number
+  /** True for the row in which the series without one of their own are summed. */
+  readonly isOthers: boolean
+}
+
+/** Convoy that is kept with its messages: one of the 20 longest of its day. */
+export interface KeptConvoy {
+  readonly id: number
+  /** Lock resource: file and stripe, and its lock server. */
+  readonly resource: string
+  readonly server: string
+  readonly fromMs: number
+  readonly toMs: number
+  /** Most requests that waited at once. */
+  readonly waiting: number
 }
 
 /** Reader of one cluster's history in one file. */
@@ -140,7 +160,44 @@ export interface HistoryReader {
   eventBeside(atMs: number, direction: 'next' | 'previous'): number | undefined
   /** Ranges within [fromMs, toMs] without any sample. */
   gaps(fromMs: number, toMs: number): { readonly fromMs: number; readonly toMs: number; readonly why: string }[]
-  /** Latest kept frame, at or before an instant, of a view without samples of its own (locks, metadata, tokens). */
-  frame(view: string, atMs: number): { readonly atMs: number; readonly frame: unknown } | undefined
+  /**
+   * Rows of a plane at an instant: of the finest tier, the newest in (atMs - withinMs, atMs] or 1.5 steps of the tier; undefined if
+   * there are none. Planes have no raw samples: their finest tier is that of a second, the one in which a period ended.
+   */
+  planeAt(table: PlaneTableId, atMs: number, withinMs: number): Block | undefined
+  /** Rows of every second, or interval of a coarser tier, in [fromMs, toMs], oldest first. */
+  planeBetween(table: PlaneTableId, tier: TierId, fromMs: number, toMs: number): Iterable<Block>
+  /** Finest tier, from a second on, for a chart of a span with at most `points` instants. */
+  planeTierFor(fromMs: number, toMs: number, points: number): TierId
+  /** Series by its key in a block. */
+  planeSeries(key: number): PlaneSeries | undefined
+  /** Series of a table with rows, in the order of their keys. */
+  allPlaneSeries(table: PlaneTableId): readonly PlaneSeries[]
+  /**
+   * One column over a span as at most `points` points: of one series, or over all rows by the column's rule for others. Of the
+   * periods in a point the mean; for a column that is rolled up by max or min, that. null: a gap.
+   */
+  planeLine(
+    table: PlaneTableId,
+    column: string,
+    span: Span,
+    points: number,
+    key?: number,
+  ): { readonly t: number[]; readonly values: (number | null)[]; readonly tier: TierId }
+  /** Series whose mean of a column changed most from A to B, largest change first, and the sums of the rest. */
+  planeMovers(
+    table: PlaneTableId,
+    column: string,
+    a: Span,
+    b: Span,
+    limit: number,
+  ): {
+    readonly rows: readonly (PlaneSeries & { readonly a: number; readonly b: number })[]
+    readonly rest: { readonly names: number; readonly a: number; readonly b: number }
+  }
+  /** Kept convoys that overlap [fromMs, toMs], oldest first. */
+  convoys(fromMs: number, toMs: number, limit: number): readonly KeptConvoy[]
+  /** Messages and lock lives of a kept convoy, as the window shows them; undefined if they cannot be read. */
+  convoyFrame(id: number): unknown
   close(): void
 }

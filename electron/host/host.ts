@@ -6,7 +6,6 @@ import { dirname } from 'node:path'
 import type { ClusterInput } from '#core/api/clusters.ts'
 import { plainText } from '#core/base/plain-text.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import type { Scenario } from '#core/emulator/scenario.ts'
 import type { EmulatedSource } from '../cluster/emulated-source.ts'
 import type { NodeConnection } from '../base/connection.ts'
 import type { SshAccessOptions } from '../cluster/live/ssh-access.ts'
@@ -17,10 +16,9 @@ import { History } from '../history/history.ts'
 import { ClusterService } from './clusters/cluster-service.ts'
 import { Demo, uncontrolled } from './clusters/demo.ts'
 import { FramePump } from './frame-pump.ts'
-import { consoleOf, type Console } from './console.ts'
+import { consoleOf } from './console.ts'
 import { HistoryService } from './history/history-service.ts'
 import { IncidentService } from './incidents/incident-service.ts'
-import { keepFrames } from './history/stored-frames.ts'
 import { machineFacts } from './machine/facts.ts'
 import { ActiveView } from './active-view.ts'
 import { Papers } from './papers/papers.ts'
@@ -34,7 +32,6 @@ import { demoScenario, version } from '../files/resources.ts'
 import { readScenario } from './scenario-file.ts'
 import { openStore } from './sources/data-folder.ts'
 import { beginLive } from './sources/live.ts'
-import type { Source } from './sources/source.ts'
 
 export interface HostOptions {
   readonly shell: 'desktop' | 'browser' | 'terminal'
@@ -85,12 +82,6 @@ export interface Host {
   close(): Promise<void>
 }
 
-/** Console of a source whose frames are kept in the history. */
-function asConsole(source: Source, scenario?: { readonly scenario: Scenario; readonly seed: number }): Console {
-  keepFrames(source.monitor)
-  return consoleOf(source.monitor, { ...source, scenario })
-}
-
 /** Opens the application. Failures: those of the scenario and of the history. */
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const read = readScenario(options.scenarioFile ?? demoScenario())
@@ -107,7 +98,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     reach,
     forgetMs,
     recentMs,
-    asConsole,
+    asConsole: (source, scenario) => consoleOf(source.monitor, { ...source, scenario }),
     isPaced: options.paced !== false,
     watch: (console) => incidents.watch(console),
   })
@@ -125,7 +116,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     ssh: options.ssh,
     begin: (cluster, nodes) => {
       const begun = beginLive(cluster, nodes, { history: history.beside(), store, reopen })
-      return { ...begun, source: asConsole(begun.source) }
+      return { ...begun, source: consoleOf(begun.source.monitor, begun.source) }
     },
     record: (server, text) => recordChoice(store, server, text),
     watch: (console) => incidents.watch(console),

@@ -7,52 +7,19 @@ import { metadataFrame as metadataShape, type MetadataFrame } from '#core/api/pa
 import type { Notice } from '#core/api/parts.ts'
 import { tokensFrame as tokensShape, type TokensFrame } from '#core/api/tokens.ts'
 import { PROMINENT, type JobColors } from '#core/series/job-colors.ts'
-import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import type { RecordedLinks } from '../views/linked.ts'
 import { emptyLocks } from '../views/locks/empty.ts'
-import { lockPlanesOf, locksFrame } from '../views/locks/locks.ts'
 import { emptyMetadata } from '../views/metadata/empty.ts'
-import { metadataFrame, planesOf } from '../views/metadata/metadata.ts'
 import { noDataNode } from '../views/tokens/empty.ts'
 import { withClientFilter } from '../views/tokens/filter.ts'
-import { tokensFrame } from '../views/tokens/tokens.ts'
 
-const KEEP_MS = 5_000
 /** Age from which a kept frame no longer describes an instant. */
 const STALE_MS = 60_000
 
 type StoredView = 'locks' | 'metadata' | 'tokens'
 
-/** Query without any selection. */
-const plain = { at: null, windowMs: 300_000 }
-const LOCKS = { ...plain, plane: null, sort: 'waiting', filter: '', offset: 0, limit: 60, selected: '' } as const
-const BUILD: Readonly<Record<StoredView, (monitor: ClusterMonitor) => unknown>> = {
-  locks: (m) => locksFrame(m, { ...LOCKS, moment: null, spanMs: null }, 0),
-  metadata: (m) => metadataFrame(m, { ...plain, plane: null, scope: '', selected: '' }, 0),
-  tokens: (m) => tokensFrame(m, { ...plain, node: '', span: 'period' }, 0),
-}
-const HAS: Readonly<Record<StoredView, (monitor: ClusterMonitor) => boolean>> = {
-  locks: (m) => lockPlanesOf(m).length > 0,
-  metadata: (m) => planesOf(m).length > 0,
-  tokens: (m) => (m.source.dataNodes ?? []).length > 0,
-}
-
-/** Keeps frames of a source while it runs; returns the stop function. */
-export function keepFrames(monitor: ClusterMonitor): () => void {
-  let lastMs = -Infinity
-  return monitor.onChange(() => {
-    const { totals } = monitor.recent.raw
-    if (totals.newest === 0) return
-    const atMs = totals.atMs(totals.newest)
-    if (atMs - lastMs < KEEP_MS && atMs >= lastMs) return
-    lastMs = atMs
-    const { history } = monitor
-    for (const view of ['locks', 'metadata', 'tokens'] as const) {
-      if (HAS[view](monitor) && history.wantsFrame(view, atMs)) history.keepFrame(view, atMs, BUILD[view](monitor))
-    }
-  })
-}
+const WINDOW_MS = 300_000
 
 interface Head {
   readonly seq: number
@@ -148,8 +115,8 @@ export function recordedTokens(
  * shows.
  */
 export function recordedLinks(reader: HistoryReader, head: Head): RecordedLinks {
-  const { resource } = recordedLocks(reader, head, plain.windowMs)
-  const { clients } = tokensAt(reader, head, { windowMs: plain.windowMs, span: 'period' })
+  const { resource } = recordedLocks(reader, head, WINDOW_MS)
+  const { clients } = tokensAt(reader, head, { windowMs: WINDOW_MS, span: 'period' })
   return {
     clients: clients.name.map((name, i) => ({ name, jobId: clients.jobId[i] ?? '' })),
     locks: resource === null ? [] : [{ key: resource.key, clients: resource.clients }],

@@ -6,7 +6,7 @@ import type { DataNodeRun } from '#core/emulator/data-node.ts'
 import { profiledTokens } from '#core/haechi/settings.ts'
 import type { ClientColumn } from '#core/haechi/sim/token-samples.ts'
 import type { ClusterSource } from '../../base/connection.ts'
-import { missedIn, rowsOf } from '../views/tokens/position.ts'
+import { missedIn, rowsOf } from '../../cluster/tokens/position.ts'
 
 type Period = DataNodeRun['node']['periods']['items'][number]
 

@@ -1,17 +1,16 @@
 /** Clients of a data node at the cursor, and the footer's totals. */
 import type { TokensFrame } from '#core/api/tokens.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import { idleTokens, isAtLimit } from '#core/haechi/sim/idle-tokens.ts'
+import { isAtLimit } from '#core/haechi/sim/idle-tokens.ts'
 import type { ClientColumn } from '#core/haechi/sim/token-samples.ts'
 import type { JobColors } from '#core/series/job-colors.ts'
-import { hasCrashed, missedIn, rowsOf, type Place } from './position.ts'
+import { hasCrashed, idleShareOf, missedIn, type Place } from '../../../cluster/tokens/position.ts'
 
 type Clients = TokensFrame['clients']
 type Foot = Omit<TokensFrame['foot'], 'reserved' | 'admissible' | 'fluidFinish'>
 
-/** Periods of a sparkline, and rows from which the idle share is computed. */
+/** Periods of a sparkline. */
 const SPARK = 60
-const IDLE_ROWS = 250
 const WARN_AFTER = 1
 
 interface One {
@@ -152,10 +151,6 @@ function verdictOf(of: {
   return { level: 'ok', why: '' }
 }
 
-/** Share of the tokens of a period that were idle while a client was starved; null without tokens or samples. */
-const idleShareOf = ({ run: { node }, startNs, atNs }: Place): number | null =>
-  idleTokens(node, rowsOf(node.samples, node.setup.samples.everyNs, startNs + 1, atNs, IDLE_ROWS))
-
 export function footOf(place: Place): Foot {
   const { run } = place
   const counters = run.node.counters()
@@ -168,7 +163,7 @@ export function footOf(place: Place): Foot {
     cpuEvents: counters.cpuEventsForControl + counters.cpuEventsForData,
     dataCpuEvents: counters.cpuEventsForData,
     dataIos: counters.dataIos,
-    idleShare: idleShareOf(place),
+    idleShare: idleShareOf(run, place.startNs, place.atNs),
     worst,
   }
 }

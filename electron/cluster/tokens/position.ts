@@ -1,8 +1,10 @@
-/** Place of a tokens frame: a run of a data node, an instant of it, the period around it and earlier ones. */
+/** Periods of a data node: the one at an instant and those before it, missed reservations, idle tokens. */
 import type { DataNodeRun } from '#core/emulator/data-node.ts'
+import { idleTokens } from '#core/haechi/sim/idle-tokens.ts'
 import type { PeriodRecord } from '#core/haechi/sim/node-views.ts'
 import type { TokenSamples } from '#core/haechi/sim/token-samples.ts'
 
+/** Instant of a run, the period around it and earlier ones. */
 export interface Place {
   readonly run: DataNodeRun
   /** Time on the run's clock, ns. */
@@ -68,3 +70,10 @@ export const hasCrashed = (run: DataNodeRun, client: number, atNs: number): bool
   run.marks.some(
     (m) => m.kind === 'client' && m.text === 'crashes' && m.client === run.clients[client]?.name && m.atNs <= atNs,
   )
+
+/** Most rows from which the idle share is computed. */
+const IDLE_ROWS = 250
+
+/** Share of the tokens of a period, up to an instant, that were idle while a client was starved; null without tokens or samples. */
+export const idleShareOf = ({ node }: DataNodeRun, startNs: number, atNs: number): number | null =>
+  idleTokens(node, rowsOf(node.samples, node.setup.samples.everyNs, startNs + 1, atNs, IDLE_ROWS))
