@@ -137,7 +137,7 @@ it('a monitor writes them to its history, where rows and convoys are read again'
   const block = reader.planeAt('lock_resources', second, 1000)
   expect(block?.atMs).toBe(second)
   const counters = locks?.world.trace.resources(5 * NS_PER_S, NS_PER_S) ?? []
-  const grants = block?.columns[planeColumn('lock_resources', 'grants_per_s')] ?? []
+  const grants = block?.columns[planeColumn('lock_resources', 'grants_per_s')] ?? new Float32Array()
   expect(grants.reduce((n, v) => n + v, 0)).toBe(counters.reduce((n, c) => n + c.grants, 0))
   const convoys = reader.convoys(EPOCH_MS, EPOCH_MS + 6000, 100)
   expect(convoys.length).toBeGreaterThan(0)
