@@ -8,7 +8,7 @@ import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { parseScenario } from '#core/emulator/scenario.ts'
 import { planeColumn, planeTable } from '#core/series/plane-tables.ts'
 import { LockCollector } from './lock-rows.ts'
-import { lockedScenario } from '#tests/node/locked-host.ts'
+import { lockedHost, lockedScenario } from '#tests/node/locked-host.ts'
 import { KeptRows } from '#tests/kits/electron/cluster/kept-rows.ts'
 
 const EPOCH_MS = 1_767_225_600_000
@@ -125,4 +125,27 @@ it('keeps a convoy with the lives and messages that replay it, one a sample', ()
     expect(resource.messages.sent.length).toBeGreaterThan(4)
     expect(resource.messages.sent.length).toBeLessThanOrEqual(2000)
   }
+})
+
+it('a monitor writes them to its history, where rows and convoys are read again', async () => {
+  const { host, run } = await lockedHost()
+  await run(6)
+  const { history, locks } = host.monitor
+  history.flush()
+  const reader = history.reader()
+  const second = EPOCH_MS + 4000
+  const block = reader.planeAt('lock_resources', second, 1000)
+  expect(block?.atMs).toBe(second)
+  const counters = locks?.world.trace.resources(5 * NS_PER_S, NS_PER_S) ?? []
+  const grants = block?.columns[planeColumn('lock_resources', 'grants_per_s')] ?? new Float32Array()
+  expect(grants.reduce((n, v) => n + v, 0)).toBe(counters.reduce((n, c) => n + c.grants, 0))
+  const convoys = reader.convoys(EPOCH_MS, EPOCH_MS + 6000, 100)
+  expect(convoys.length).toBeGreaterThan(0)
+  expect(convoys.length).toBeLessThanOrEqual(20)
+  for (const c of convoys) {
+    const resource = locksFrame.shape.resource.parse(reader.convoyFrame(c.id))
+    expect(resource?.name).toBe(c.resource)
+  }
+  reader.close()
+  await host.close()
 })
