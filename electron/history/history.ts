@@ -475,8 +475,8 @@ export class History implements Writer {
   }
 
   /**
-   * Records the rows of a plane's table for the period that ended at `atMs`: the highest ranked, and one of the others. Several
-   * periods that end in one second are rolled up into it.
+   * Records the rows of a plane's table for the period that began at `atMs`: the highest ranked, and one of the others. Several
+   * periods that begin in one second are rolled up into it.
    */
   recordPlane(table: PlaneTableId, atMs: number, rows: readonly PlaneRow[]): void {
     this.#begun.planes.add(table, atMs, rows)

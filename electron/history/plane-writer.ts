@@ -46,7 +46,7 @@ export function othersRow(table: PlaneTable, rows: readonly PlaneRow[]): PlaneRo
 class PlaneState {
   readonly table: PlaneTable
   #ranks = new Map<string, number>()
-  /** Periods that ended in the second, as columns. */
+  /** Periods that began in the second, as columns. */
   #periods: Columns[] = []
   #secondMs = -Infinity
 
@@ -128,7 +128,7 @@ export class PlaneWriter {
     this.#seen = db.prepare('UPDATE plane_series SET last_ms = ? WHERE id = ?')
   }
 
-  /** Adds the rows of one period, by the time of its end. A period without any active series is not written. */
+  /** Adds the rows of one period, by the time of its start. A period without any active series is not written. */
   add(id: PlaneTableId, atMs: number, rows: readonly PlaneRow[]): void {
     let state = this.#states.get(id)
     if (!state) this.#states.set(id, (state = new PlaneState(planeTable(id))))

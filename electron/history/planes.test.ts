@@ -67,7 +67,7 @@ it('rows of a period are read as they were written, and gaps stay gaps', () => {
   history.close()
 })
 
-it('periods that end in one second are rolled up into it, by the rule of each column', () => {
+it('periods that begin in one second are rolled up into it, by the rule of each column', () => {
   const history = openAt(newFile())
   history.beginSource('EMULATED', 'c', '', NOW)
   history.record(NOW, [job('a', 1)], [], facts)

@@ -162,7 +162,7 @@ export interface HistoryReader {
   gaps(fromMs: number, toMs: number): { readonly fromMs: number; readonly toMs: number; readonly why: string }[]
   /**
    * Rows of a plane at an instant: of the finest tier, the newest in (atMs - withinMs, atMs] or 1.5 steps of the tier; undefined if
-   * there are none. Planes have no raw samples: their finest tier is that of a second, the one in which a period ended.
+   * there are none. Planes have no raw samples: their finest tier is that of a second, the one in which a period began.
    */
   planeAt(table: PlaneTableId, atMs: number, withinMs: number): Block | undefined
   /** Rows of every second, or interval of a coarser tier, in [fromMs, toMs], oldest first. */

@@ -10,6 +10,8 @@ import type { BlockTable, StoredBlock } from './block-table.ts'
 import { ALL_KINDS, KINDS, unpack, type Kind, type Packed } from './block.ts'
 import { floorTo, RAW, SECOND, stepOf } from './tiers.ts'
 
+/** Rows of planes are known when their second is over, and are written with a later commit than its samples. */
+const LATE_MS = 3000
 /** Most instants of the finer tier that are written together as means. */
 const INSTANTS_AT_ONCE = 60
 /** Samples of series read per piece of work, a few milliseconds of it: four instants of ten thousand jobs. */
@@ -118,7 +120,7 @@ export class RollUp {
     if (tier !== SECOND) return this.rolledTo(cluster, tier) ?? -Infinity
     // A second is written with the first sample after it.
     const newest = this.#blocks.last(cluster, RAW) ?? this.#blocks.last(cluster, SECOND) ?? -Infinity
-    return floorTo(Math.min(newest, until ?? Infinity), 1000)
+    return floorTo(Math.min(newest, until ?? Infinity) - LATE_MS, 1000)
   }
 
   *#make(cluster: number, tier: number, fromMs: number, toMs: number): Steps<StoredBlock[]> {
