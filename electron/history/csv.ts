@@ -21,7 +21,6 @@ import {
   JOB_SHARES,
   planeNameColumns,
   planeNames,
-  planeTier,
   TARGET_NAMES,
   TARGET_VALUES,
 } from './tables.ts'
@@ -126,7 +125,7 @@ function* targetRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
 
 function* planeRows(reader: HistoryReader, table: PlaneTableId, q: CsvQuery): Rows {
   const namesOf = remembered((key) => planeNames(reader, table, key).map(csvCell).join(','))
-  const tier = planeTier(reader, q.tier, q.fromMs, q.toMs)
+  const tier = q.tier ?? reader.planeTierFor(q.fromMs, q.toMs - 1, Infinity)
   for (const b of reader.planeBetween(table, tier, q.fromMs, q.toMs - 1)) {
     const time = isoTime(b.atMs)
     for (let i = 0; i < b.keys.length; i++) {

@@ -134,12 +134,6 @@ const NAMES_MAX = 50_000
 const tierFor = ({ reader }: TableSource, { tier, fromMs, toMs }: TableRange): TierId =>
   tier ?? reader.tierFor(fromMs, toMs - 1, Infinity)
 
-/** Tier of a plane's table, which has no raw samples. */
-export function planeTier(reader: HistoryReader, tier: TierId | null, fromMs: number, toMs: number): TierId {
-  if (tier === null) return reader.planeTierFor(fromMs, toMs - 1, Infinity)
-  return tier === 'raw' ? '1s' : tier
-}
-
 /** Name columns of a plane's table: those of a series. */
 export function planeNameColumns(id: PlaneTableId): readonly TableColumn[] {
   const { nameIs, placeIs, hasJob } = planeTable(id)
@@ -176,7 +170,7 @@ function planeHistoryTable(id: PlaneTableId): HistoryTable {
     columns: [...TIME, ...planeNameColumns(id), isOthers, ...columns.map(valueColumn)],
     rows: ({ reader }, { tier, fromMs, toMs }) =>
       blockRows(
-        reader.planeBetween(id, planeTier(reader, tier, fromMs, toMs), fromMs, toMs - 1),
+        reader.planeBetween(id, tier ?? reader.planeTierFor(fromMs, toMs - 1, Infinity), fromMs, toMs - 1),
         (key) => [...planeNames(reader, id, key), reader.planeSeries(key)?.isOthers === true ? 1 : 0],
         values,
       ),
