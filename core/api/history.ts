@@ -172,7 +172,11 @@ export const historyFrame = z.object({
 export type HistoryFrame = z.infer<typeof historyFrame>
 
 /** Tables of locks, metadata and tokens that can be exported, in the order of their registry. */
-export const planeExports = PLANE_TABLES.map(({ id, title, about }) => ({ id, title, about }))
+export const planeExports = PLANE_TABLES.map(({ id, title, most }) => ({
+  id,
+  title,
+  note: `at most ${most} rows a second, and one of the others`,
+}))
 
 /** Content of a CSV export. */
 export const csvQuery = z.object({

@@ -1,6 +1,5 @@
 /** `sluice history csv` and `sluice history sql` over locks, metadata and tokens. */
 import { expect, it } from 'vitest'
-import { PLANE_TABLES } from '#core/series/plane-tables.ts'
 import { runSluice, startSluice } from '#tests/kits/cli/in-process.ts'
 import { planeRow, recordPlanes } from '#tests/kits/electron/history/plane-samples.ts'
 import { facts, newFile, NOW, openAt } from '#tests/kits/electron/history/samples.ts'
@@ -20,25 +19,6 @@ written.close()
 const sluice = (...words: string[]) => runSluice(words)
 const linesOf = ({ stdout }: { readonly stdout: string }): string[] => stdout.trimEnd().split(/\r?\n/)
 const iso = (s: number): string => new Date(NOW + s * 1000).toISOString()
-
-it('csv writes every table of the registry, and gaps as empty cells', async () => {
-  for (const { id, placeIs, hasJob, columns } of PLANE_TABLES) {
-    const ended = await sluice('history', 'csv', file, '--table', id, '--from', iso(0), '--to', iso(SECONDS))
-    expect(ended, id).toMatchObject({ code: 0, stderr: '' })
-    const [head, ...rows] = linesOf(ended).map((line) => line.split(','))
-    const names = ['time', 'name', ...(placeIs === '' ? [] : ['place']), ...(hasJob ? ['job'] : [])]
-    expect(head).toEqual([...names, ...columns.map((c) => c.name)])
-    expect(rows).toHaveLength(2 * SECONDS)
-    expect(new Set(rows.map((row) => row.length))).toEqual(new Set([head?.length]))
-    expect(rows[0]?.slice(0, names.length)).toEqual([
-      iso(0),
-      'a',
-      ...(placeIs === '' ? [] : ['here']),
-      ...(hasJob ? ['1.cfd.u1'] : []),
-    ])
-    expect(rows[0]).toContain('')
-  }
-})
 
 it('short names of the planes are those of their main tables, with either option', async () => {
   for (const [short, id] of [

@@ -56,10 +56,13 @@ export function isoTime(ms: number): string {
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }
 
-const TIME: readonly TableColumn[] = [
-  text('time', 'start of the period or sample, ISO 8601 in UTC'),
+const timeOf = (about: string): readonly TableColumn[] => [
+  text('time', `${about}, ISO 8601 in UTC`),
   integer('time_ms', 'ms', 'the same as Unix time'),
 ]
+const TIME = timeOf('time')
+const SAMPLE_TIME = timeOf('time of the sample, or start of the interval of a coarser tier')
+const PLANE_TIME = timeOf('second in which the period ended, or start of the interval of a coarser tier')
 
 export const JOB_FACTS: readonly TableColumn[] = [
   text('job', 'job id'),
@@ -165,9 +168,9 @@ function planeHistoryTable(id: PlaneTableId): HistoryTable {
   )
   return {
     name: id,
-    about: `${about}; at most ${most} series a period, and one row of the others`,
+    about: `${about}; at most ${most} series per period, and one row of the others`,
     hasTiers: true,
-    columns: [...TIME, ...planeNameColumns(id), isOthers, ...columns.map(valueColumn)],
+    columns: [...PLANE_TIME, ...planeNameColumns(id), isOthers, ...columns.map(valueColumn)],
     rows: ({ reader }, { tier, fromMs, toMs }) =>
       blockRows(
         reader.planeBetween(id, tier ?? reader.planeTierFor(fromMs, toMs - 1, Infinity), fromMs, toMs - 1),
@@ -266,7 +269,7 @@ export const HISTORY_TABLES: readonly HistoryTable[] = [
     name: 'jobs',
     about: 'Jobs; a job without a row in a period was idle',
     hasTiers: true,
-    columns: [...TIME, ...JOB_FACTS, ...JOB_RATES, ...JOB_SHARES],
+    columns: [...SAMPLE_TIME, ...JOB_FACTS, ...JOB_RATES, ...JOB_SHARES],
     rows: (source, range) =>
       blockRows(
         source.reader.jobsBetween(tierFor(source, range), range.fromMs, range.toMs - 1),
@@ -282,7 +285,7 @@ export const HISTORY_TABLES: readonly HistoryTable[] = [
     name: 'targets',
     about: 'Targets of the file system',
     hasTiers: true,
-    columns: [...TIME, ...TARGET_NAMES, ...TARGET_VALUES],
+    columns: [...SAMPLE_TIME, ...TARGET_NAMES, ...TARGET_VALUES],
     rows: (source, range) =>
       blockRows(
         source.reader.targetsBetween(tierFor(source, range), range.fromMs, range.toMs - 1),
@@ -297,7 +300,7 @@ export const HISTORY_TABLES: readonly HistoryTable[] = [
     name: 'cluster',
     about: 'Sums over the cluster',
     hasTiers: true,
-    columns: [...TIME, ...CLUSTER_VALUES],
+    columns: [...SAMPLE_TIME, ...CLUSTER_VALUES],
     rows: function* (source, range) {
       for (const { t, columns } of clusterParts(source.reader, tierFor(source, range), range.fromMs, range.toMs)) {
         for (const [i, at] of t.entries()) yield [isoTime(at), at, ...columns.map((c) => finite(c[i]))]
