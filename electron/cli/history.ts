@@ -152,7 +152,7 @@ const WIDTH_ROWS = 1000
 const WIDTH_MOST = 60
 
 const cellOnTerminal = (cell: SqlCell | undefined): string => {
-  const text = plain(cellText(cell))
+  const text = plain(cellText(cell).slice(0, WIDTH_MOST + 1))
   return text.length > WIDTH_MOST ? `${text.slice(0, WIDTH_MOST - 3)}...` : text
 }
 

@@ -110,12 +110,12 @@ export const CLUSTER_VALUES: readonly TableColumn[] = CLUSTER_COLUMNS.map((c) =>
 
 const finite = (v: number | undefined): number | null => (v === undefined || v !== v ? null : toSevenDigits(v))
 
-/** Rows of blocks: time, names of the series, and the named columns of the block. */
+/** Rows of blocks: time, names of the series, the given columns of the block, and one more value computed from it. */
 function* blockRows(
   blocks: Iterable<Block>,
   namesOf: (key: number) => readonly TableValue[],
   columns: readonly number[],
-  more: (block: Block, i: number) => readonly TableValue[] = () => [],
+  more?: (block: Block, i: number) => TableValue,
 ): Generator<readonly TableValue[], void, void> {
   const names = new Map<number, readonly TableValue[]>()
   for (const b of blocks) {
@@ -127,7 +127,11 @@ function* blockRows(
         if (names.size >= NAMES_MAX) names.clear()
         names.set(key, (known = namesOf(key)))
       }
-      yield [time, b.atMs, ...known, ...columns.map((c) => finite(b.columns[c]?.[i])), ...more(b, i)]
+      const row: TableValue[] = [time, b.atMs]
+      for (const name of known) row.push(name)
+      for (const c of columns) row.push(finite(b.columns[c]?.[i]))
+      if (more) row.push(more(b, i))
+      yield row
     }
   }
 }
@@ -278,7 +282,7 @@ export const HISTORY_TABLES: readonly HistoryTable[] = [
           return [j?.jobId ?? '', j?.user ?? '', j?.account ?? '', j?.exe ?? '', j?.nodes ?? null]
         },
         JOB_VALUE_COLUMNS,
-        (block, i) => [recordAt(block, i)],
+        recordAt,
       ),
   },
   {
