@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { PLANE_TABLES } from '#core/series/plane-tables.ts'
+import { PLANE_TABLES, planeTable } from '#core/series/plane-tables.ts'
 import type { Result } from '#core/base/result.ts'
 import { runQuery, type QueryAnswer, type SqlQuery } from './sql.ts'
 import { HISTORY_TABLES } from './tables.ts'
 import { openHere } from '#tests/kits/electron/foreign/in-process.ts'
-import { CONVOY, recordPlanes } from '#tests/kits/electron/history/plane-samples.ts'
-import { newFile, NOW, openAt } from '#tests/kits/electron/history/samples.ts'
+import { CONVOY, planeRow, recordPlanes } from '#tests/kits/electron/history/plane-samples.ts'
+import { facts, newFile, NOW, openAt } from '#tests/kits/electron/history/samples.ts'
 import { tempFolder } from '#tests/node/temp-folder.ts'
 import { readerOf } from './open-recording.ts'
 
@@ -21,8 +21,9 @@ written.close()
 function run(
   sql: string,
   more: Partial<SqlQuery> = {},
+  from = file,
 ): { readonly answer: Result<QueryAnswer>; readonly rows: unknown[] } {
-  const opened = openHere(file)
+  const opened = openHere(from)
   if (!opened.ok) throw new Error(opened.error.why)
   const reader = readerOf(opened.value)
   if (!reader.ok) throw new Error(reader.error.why)
@@ -64,6 +65,25 @@ it('rows of each plane are those that were written; a value that is missing is n
   expect(rowsOf(`SELECT DISTINCT name, wait_p95_ms, wait_mean_ms FROM lock_resources ORDER BY name`)).toEqual([
     ['a', 250, null],
     ['b', null, null],
+  ])
+})
+
+it('the row of the others is marked, also beside a resource of that name, and keeps the sums', () => {
+  const { most } = planeTable('lock_resources')
+  const crowded = newFile()
+  const history = openAt(crowded)
+  history.beginSource('LIVE', 'altair', '', NOW)
+  history.record(NOW, [], [], facts)
+  const rows = Array.from({ length: most + 10 }, (_, i) =>
+    planeRow('lock_resources', { name: i === most + 9 ? '(others)' : `r${i}`, place: 'ls0' }, { grants_per_s: i + 1 }),
+  )
+  history.recordPlane('lock_resources', NOW, rows)
+  history.close()
+  const sql = `SELECT is_others, count(*), sum(grants_per_s), max(name = '(others)') FROM lock_resources GROUP BY 1`
+  const others = (10 * 11) / 2
+  expect(run(sql, {}, crowded).rows).toEqual([
+    [0, most, ((most + 10) * (most + 11)) / 2 - others, 1],
+    [1, 1, others, 1],
   ])
 })
 
