@@ -143,8 +143,8 @@ ${ofTables}
 
 ## CSV
 
-\`sluice history csv FILE --table NAME\` and *Export CSV* in the History view write the tables above, without \`time_ms\` and \`is_others\`; \`--what\` is another
-name of the option. \`locks\`, \`metadata\` and \`tokens\` are short for \`lock_resources\`, \`metadata_jobs\` and \`token_clients\`. Further tables: \`disk\` (brw_stats
+\`sluice history csv FILE --table NAME\` and *Export CSV* in the History view write the tables above, without \`time_ms\` and \`is_others\`; \`--what\` is the
+earlier name of the option. \`locks\`, \`metadata\` and \`tokens\` are short for \`lock_resources\`, \`metadata_jobs\` and \`token_clients\`. Further tables: \`disk\` (brw_stats
 histograms) and \`timeouts\` (adaptive timeout estimates). \`convoys\` and \`decisions\` are in SQL only.
 
 ## Metrics

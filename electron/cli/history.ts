@@ -72,8 +72,9 @@ const TABLES = [...csvQuery.shape.what.options, ...Object.keys(SHORT_NAMES)]
 const tableName = (name: string): string => SHORT_NAMES[name as keyof typeof SHORT_NAMES] ?? name
 
 interface CsvFlags extends Span {
-  readonly what: string
   readonly table?: string
+  /** Earlier name of the option. */
+  readonly what?: string
   readonly by: CsvQuery['by']
   readonly tier?: TierId
 }
@@ -84,7 +85,7 @@ const csv = (file: string, options: CsvFlags): Promise<void> =>
 async function writeCsv(reader: HistoryReader, options: CsvFlags): Promise<void> {
   const query = csvQuery.parse({
     ...spanOf(reader, options),
-    what: tableName(options.table ?? options.what),
+    what: tableName(options.table ?? options.what ?? 'jobs'),
     by: options.by,
     tier: options.tier ?? null,
   })
@@ -211,13 +212,13 @@ export function historyCommand(): Command {
   spanned(command.command('csv'))
     .description('write a range as CSV to standard output')
     .argument('<file>', 'recording or history; may be in use by a console')
-    .addOption(new Option('--what <table>', 'table').choices(TABLES).default('jobs'))
     .addOption(
       new Option(
         '--table <table>',
-        'the same; locks, metadata and tokens are short for ' + Object.values(SHORT_NAMES).join(', '),
+        `table; locks, metadata and tokens are short for ${Object.values(SHORT_NAMES).join(', ')} (default: jobs)`,
       ).choices(TABLES),
     )
+    .addOption(new Option('--what <table>', 'the same').choices(TABLES).hideHelp())
     .addOption(new Option('--tier <tier>', 'resolution (default: the finest that covers the range)').choices(TIERS))
     .addOption(new Option('--by <group>', 'group jobs by').choices(groupBy.options).default('job'))
     .action(csv)
