@@ -207,6 +207,7 @@ describe('of a history', () => {
     for (const args of [
       ['history', 'info', foreign],
       ['history', 'csv', foreign],
+      ['history', 'sql', foreign, 'SELECT 1'],
       ['fork', '--history', foreign],
       ['fork', '--history', join(tempFolder(), 'none.sqlite')],
       ['fork', '--history', file, '--from', iso(7200), '--to', iso(7260)],

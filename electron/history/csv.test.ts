@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { CsvQuery } from '#core/api/history.ts'
-import { csvParts, csvText, sevenDigits } from './csv.ts'
+import { PLANE_TABLES } from '#core/series/plane-tables.ts'
+import { csvParts, csvText } from './csv.ts'
 import type { History } from './history.ts'
+import { sevenDigits } from './seven-digits.ts'
 import { readHere } from '#tests/kits/electron/foreign/in-process.ts'
+import { recordPlanes } from '#tests/kits/electron/history/plane-samples.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 const query = (what: CsvQuery['what'], more: Partial<CsvQuery> = {}): CsvQuery => ({
@@ -179,6 +182,29 @@ it('without a resolution named it is of the finest that is kept, with every inst
   }
   reader.close()
 })
+
+it.each(PLANE_TABLES)(
+  '$id has the columns of the registry, a row per series and second, and empty cells for gaps',
+  (table) => {
+    const history = openAt(newFile())
+    recordPlanes(history, 12)
+    const [head, ...rows] = parse(textOf(history, query(table.id, { toMs: NOW + 10_000 })))
+    history.close()
+    const place = table.placeIs === '' ? [] : ['place']
+    const job = table.hasJob ? ['job'] : []
+    expect(head).toEqual(['time', 'name', ...place, ...job, ...table.columns.map((c) => c.name)])
+    expect(rows).toHaveLength(2 * 10)
+    for (const [s, row] of rows.filter((r) => r[1] === 'a').entries()) {
+      const names = { name: 'a', place: 'here', job: '1.cfd.u1' }
+      const known = new Map<string, string>([
+        ...table.rank.map((c) => [c, String(s + 1)] as const),
+        ['wait_p95_ms', '250'],
+      ])
+      const cells = { time: new Date(NOW + s * 1000).toISOString(), ...names, ...Object.fromEntries(known) }
+      expect(row).toEqual(head?.map((column) => (cells as Record<string, string>)[column] ?? ''))
+    }
+  },
+)
 
 it('of a nearly empty range takes no longer than its samples', () => {
   const history = openAt(newFile())

@@ -2,6 +2,7 @@
  * Latest values as OpenMetrics 1.0 text, for the Prometheus or VictoriaMetrics of a site. Rates are gauges, as they are measured;
  * gaps and values older than a minute are not exported.
  */
+import { PLANE_TABLES, type PlaneColumn, type PlaneTable, type PlaneTableId } from '#core/series/plane-tables.ts'
 import type { Eviction } from './evictions.ts'
 import { CLUSTER_COLUMNS, JOB_COLUMNS, TARGET_COLUMNS, type Block, type HistoryReader } from './reader.ts'
 import type { StoreUsage } from './store.ts'
@@ -28,7 +29,7 @@ const PER_S = 'per_second'
 type Of<C extends string> = Readonly<Record<C, Family | undefined>>
 const family = (name: string, unit: string, help: string): Family => ({ name, unit, help })
 
-const CLUSTER: Of<(typeof CLUSTER_COLUMNS)[number]> = {
+export const CLUSTER_METRICS: Of<(typeof CLUSTER_COLUMNS)[number]> = {
   rpcs: family('sluice_cluster_rpcs_per_second', PER_S, 'Data RPCs served by all targets'),
   readBps: family('sluice_cluster_read_bytes_per_second', PER_S, 'Bytes read from all targets'),
   writeBps: family('sluice_cluster_write_bytes_per_second', PER_S, 'Bytes written to all targets'),
@@ -39,13 +40,13 @@ const CLUSTER: Of<(typeof CLUSTER_COLUMNS)[number]> = {
   mdops: family('sluice_cluster_metadata_rpcs_per_second', PER_S, 'Metadata RPCs served'),
 }
 
-const TARGET: Of<(typeof TARGET_COLUMNS)[number]> = {
+export const TARGET_METRICS: Of<(typeof TARGET_COLUMNS)[number]> = {
   rpcs: family('sluice_target_rpcs_per_second', PER_S, 'Data RPCs served by a target'),
   serviceMs: family('sluice_target_service_seconds', 'seconds', 'Mean service time of a data RPC'),
   queued: family('sluice_target_queued_rpcs', 'rpcs', 'RPCs waiting on the server of a target'),
 }
 
-const JOB: Of<(typeof JOB_COLUMNS)[number]> = {
+export const JOB_METRICS: Of<(typeof JOB_COLUMNS)[number]> = {
   rpcs: family('sluice_job_rpcs_per_second', PER_S, 'Data RPCs of a job'),
   readBps: family('sluice_job_read_bytes_per_second', PER_S, 'Bytes that a job reads'),
   writeBps: family('sluice_job_write_bytes_per_second', PER_S, 'Bytes that a job writes'),
@@ -58,6 +59,55 @@ const JOB: Of<(typeof JOB_COLUMNS)[number]> = {
   mdops: family('sluice_job_metadata_rpcs_per_second', PER_S, 'Metadata RPCs of a job'),
   recordRest: undefined,
 }
+
+/** Units of columns of the planes: that of a metric, the end of its name, and the factor to it. */
+interface MetricUnit {
+  /** End of the column's name that the metric's unit replaces. */
+  readonly of: RegExp
+  readonly unit: string
+  readonly scale: number
+}
+const UNITS: Readonly<Record<string, MetricUnit>> = {
+  '/s': { of: /_per_s$/, unit: PER_S, scale: 1 },
+  'op/s': { of: /_per_s$/, unit: PER_S, scale: 1 },
+  // Prometheus has no milliseconds.
+  ms: { of: /_ms$/, unit: 'seconds', scale: 1 / 1000 },
+  's/s': { of: /_s_per_s$/, unit: 'seconds_per_second', scale: 1 },
+  tokens: { of: /$/, unit: 'tokens', scale: 1 },
+  '': { of: /$/, unit: '', scale: 1 },
+}
+const RATIO: MetricUnit = { of: /_share$/, unit: 'ratio', scale: 1 }
+
+/** Columns that differ in a number at their end are one metric with a label, for example pool_check_1 to pool_check_10. */
+const NUMBERED = /^(.*_check)_(\d+)$/
+
+export interface PlaneMetric extends Family {
+  readonly scale: number
+  /** Index of its column. */
+  readonly column: number
+  /** Number of the column, of those that share the metric; undefined for the others. */
+  readonly number?: string
+}
+
+/** Metric of a column of a plane's table: sluice_, the table in the singular, the column, its unit. */
+function planeMetric({ id }: PlaneTable, of: PlaneColumn, column: number): PlaneMetric {
+  const [, stem, number] = NUMBERED.exec(of.name) ?? []
+  const name = stem ?? of.name
+  const known = RATIO.of.test(name) ? RATIO : UNITS[of.unit]
+  if (!known) throw new Error(`no metric unit for ${of.unit}`)
+  const { unit, scale } = known
+  const full = ['sluice', id.replace(/s$/, ''), name.replace(known.of, ''), unit]
+    .filter((part) => part !== '')
+    .join('_')
+  const about =
+    stem === undefined ? of.about : 'lowest pool at the checks of each part of a period, by the number of the part'
+  const help = `${about.charAt(0).toUpperCase()}${about.slice(1)}`
+  return { name: full, unit, help, scale, column, ...(number === undefined ? {} : { number }) }
+}
+
+/** Metrics of a plane's table, in the order of its columns. */
+export const planeMetrics = (table: PlaneTable): readonly PlaneMetric[] =>
+  table.columns.map((column, i) => planeMetric(table, column, i))
 
 type Labels = readonly (readonly [string, string])[]
 
@@ -104,6 +154,46 @@ function gauges<C extends string>(columns: readonly C[], of: Of<C>, series: read
 
 const valuesAt = (b: Block, i: number): number[] => b.columns.map((c) => c[i] ?? NaN)
 
+interface PlaneSample {
+  readonly labels: Labels
+  readonly index: number
+}
+
+/** Rows of a plane's newest period; a table has a bounded number of them. */
+function planeLines(reader: HistoryReader, table: PlaneTable & { readonly id: PlaneTableId }, nowMs: number): string[] {
+  const block = reader.planeAt(table.id, nowMs, STALE_MS)
+  if (!block) return []
+  const time = (block.atMs / 1000).toFixed(3)
+  const samples = new Map<string, PlaneSample>()
+  for (const [index, key] of block.keys.entries()) {
+    const series = reader.planeSeries(key)
+    if (!series) continue
+    const labels: [string, string][] = [
+      ['cluster', reader.cluster],
+      ['name', series.name],
+    ]
+    if (table.placeIs !== '') labels.push(['place', series.place])
+    if (table.hasJob) labels.push(['job', series.jobId])
+    // Names that differ only in what a label leaves out would be one series twice, which a scraper refuses.
+    const text = labelled(labels)
+    if (!samples.has(text)) samples.set(text, { labels, index })
+  }
+  const families = new Map<string, { readonly family: Family; readonly lines: string[] }>()
+  for (const metric of planeMetrics(table)) {
+    const of = families.get(metric.name) ?? { family: metric, lines: [] }
+    families.set(metric.name, of)
+    for (const { labels, index } of samples.values()) {
+      const value = block.columns[metric.column]?.[index]
+      if (value === undefined || !Number.isFinite(value)) continue
+      const all: Labels = metric.number === undefined ? labels : [...labels, ['check', metric.number]]
+      of.lines.push(`${metric.name}${labelled(all)} ${Number((value * metric.scale).toPrecision(7))} ${time}`)
+    }
+  }
+  return [...families.values()].flatMap(({ family: f, lines }) =>
+    lines.length === 0 ? [] : [...head(f, 'gauge'), ...lines],
+  )
+}
+
 function jobSeries(reader: HistoryReader, block: Block, cluster: string, limit: number): Series[] {
   const rpcs = block.columns[0] as Float32Array
   const order = Array.from(block.keys, (_, i) => i).filter((i) => Number.isFinite(rpcs[i]))
@@ -148,7 +238,7 @@ export function openMetrics(reader: HistoryReader, { nowMs, jobs: limit, store }
   if (atMs !== undefined && Math.abs(nowMs - atMs) <= STALE_MS) {
     const sums = reader.clusterBetween('1s', atMs, atMs)
     const whole = [{ labels: [['cluster', cluster]] as const, values: sums.columns.map((c) => c[0] ?? NaN) }]
-    out.push(...gauges(CLUSTER_COLUMNS, CLUSTER, whole, atMs))
+    out.push(...gauges(CLUSTER_COLUMNS, CLUSTER_METRICS, whole, atMs))
     const targets = reader.targets('1s', atMs)
     const ofTargets = Array.from(targets?.keys ?? [], (key, i) => {
       const t = reader.target(key)
@@ -159,10 +249,11 @@ export function openMetrics(reader: HistoryReader, { nowMs, jobs: limit, store }
       ] as const
       return { labels, values: targets ? valuesAt(targets, i) : [] }
     })
-    out.push(...gauges(TARGET_COLUMNS, TARGET, ofTargets, atMs))
+    out.push(...gauges(TARGET_COLUMNS, TARGET_METRICS, ofTargets, atMs))
     const jobs = reader.jobs('1s', atMs)
-    if (jobs) out.push(...gauges(JOB_COLUMNS, JOB, jobSeries(reader, jobs, cluster, limit), atMs))
+    if (jobs) out.push(...gauges(JOB_COLUMNS, JOB_METRICS, jobSeries(reader, jobs, cluster, limit), atMs))
   }
+  for (const table of PLANE_TABLES) out.push(...planeLines(reader, table, nowMs))
   if (store) out.push(...storeLines(store))
   return `${out.join('\n')}${out.length > 0 ? '\n' : ''}# EOF\n`
 }

@@ -7,6 +7,7 @@ import enforcementModel from '../../../docs/enforcement-model.md?raw'
 import firstTen from '../../../docs/first-ten-minutes.md?raw'
 import glossary from '../../../docs/glossary.md?raw'
 import history from '../../../docs/history.md?raw'
+import historySchema from '../../../docs/history-schema.md?raw'
 import incidents from '../../../docs/incidents.md?raw'
 import notKnown from '../../../docs/not-known.md?raw'
 import sandbox from '../../../docs/sandbox.md?raw'
@@ -77,6 +78,7 @@ export const pages: readonly HelpPage[] = [
   page('incident-bundles', 'Operating', 'incidents.md', incidents),
   page('not-known', 'Operating', 'not-known.md', notKnown),
   ...visitedViews.map(({ id }) => page(id, 'Views', `views/${id}.md`, textOfView(id), { view: id })),
+  page('history-schema', 'Reference', 'history-schema.md', historySchema),
   page('glossary', 'Reference', 'glossary.md', glossary),
   page('keyboard', 'Reference', '', KEYBOARD, { hasAllKeys: true }),
   page('about', 'Reference', '', ABOUT),

@@ -1,5 +1,5 @@
 /** Contents and file names of CSV exports. */
-import type { CsvQuery, Span } from '#core/api/history.ts'
+import { planeExports, type CsvQuery, type Span } from '#core/api/history.ts'
 
 export const csvWhats: readonly { readonly value: CsvQuery['what']; readonly label: string; readonly note: string }[] =
   [
@@ -10,6 +10,7 @@ export const csvWhats: readonly { readonly value: CsvQuery['what']; readonly lab
     { value: 'rules', label: 'Rules', note: 'with start and stop times' },
     { value: 'disk', label: 'Disk I/O', note: 'brw_stats histograms' },
     { value: 'timeouts', label: 'Timeouts', note: 'adaptive timeout estimates' },
+    ...planeExports.map(({ id, title, note }) => ({ value: id, label: title, note })),
   ]
 
 /** Formats an instant without colons, which not every file system allows. */

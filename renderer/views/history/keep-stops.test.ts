@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { csvName } from './csv-export.ts'
+import { csvQuery } from '#core/api/history.ts'
+import { csvName, csvWhats } from './csv-export.ts'
 import { deletedBy, keepStops, coarserTier, readSize } from './keep-stops.ts'
 import { DAY, historyFrame, HOUR, NOW_MS } from '#tests/kits/renderer/views/history-host.ts'
 
@@ -57,4 +58,9 @@ it('names a file by plain characters only, whatever the cluster is called', () =
       )
     }),
   )
+})
+
+it('offers every table that the host exports', () => {
+  expect(csvWhats.map(({ value }) => value).sort()).toEqual([...csvQuery.shape.what.options].sort())
+  expect(new Set(csvWhats.map(({ label }) => label)).size).toBe(csvWhats.length)
 })
