@@ -38,12 +38,8 @@ const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
     brw_sample: { kept: 'target at_ms seconds bins' },
     service_timeout: { kept: 'cluster service cpt at_ms current worst worst_at_s', pseudonym: 'node' },
     rolled: { kept: 'cluster tier to_ms' },
-    plane_series: { kept: 'id cluster kind last_ms', pseudonym: 'job_id', 'names replaced': 'place name' },
-    convoy: {
-      kept: 'id cluster from_ms to_ms waiting',
-      pseudonym: 'server',
-      'names replaced': 'resource data',
-    },
+    plane_series: { kept: 'id cluster kind last_ms', pseudonym: 'place name job_id' },
+    convoy: { kept: 'id cluster from_ms to_ms waiting', pseudonym: 'resource server', 'names replaced': 'data' },
     eviction: { kept: 'id at_ms cluster tier from_ms to_ms samples reason' },
     // color: of a job in charts.
     samples: {
