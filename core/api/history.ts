@@ -3,6 +3,7 @@
  * days.
  */
 import * as z from 'zod'
+import { PLANE_TABLES } from '../series/plane-tables.ts'
 import { level, ms, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
@@ -170,11 +171,23 @@ export const historyFrame = z.object({
 })
 export type HistoryFrame = z.infer<typeof historyFrame>
 
+/** Tables of locks, metadata and tokens that can be exported, in the order of their registry. */
+export const planeExports = PLANE_TABLES.map(({ id, title, about }) => ({ id, title, about }))
+
 /** Content of a CSV export. */
 export const csvQuery = z.object({
   fromMs: ms,
   toMs: ms,
-  what: z.enum(['jobs', 'targets', 'cluster', 'events', 'rules', 'disk', 'timeouts']),
+  what: z.enum([
+    'jobs',
+    'targets',
+    'cluster',
+    'events',
+    'rules',
+    'disk',
+    'timeouts',
+    ...PLANE_TABLES.map(({ id }) => id),
+  ]),
   /** null: the finest with data that far back. */
   tier: tierId.nullable().default(null),
   by: groupBy.default('job'),

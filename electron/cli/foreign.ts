@@ -17,12 +17,12 @@ export async function withForeign<T>(use: (files: ForeignFiles) => Promise<T>): 
 export const withRecording = <T>(
   file: string,
   cluster: string | undefined,
-  use: (recording: OpenRecording) => Promise<T>,
+  use: (recording: OpenRecording, foreign: ForeignFiles) => Promise<T>,
 ): Promise<T> =>
   withForeign(async (foreign) => {
     const recording = must(await openSource({ kind: 'recording', file, cluster, foreign }))
     try {
-      return await use(recording)
+      return await use(recording, foreign)
     } finally {
       recording.close()
     }

@@ -1,11 +1,14 @@
-/** `sluice history`: contents of a history file or recording, CSV export, and recording of a range. */
+/** `sluice history`: contents of a history file or recording, CSV export, SQL queries, and recording of a range. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { csvQuery, groupBy, TIERS, type CsvQuery } from '#core/api/history.ts'
+import { csvQuery, groupBy, TIERS, type CsvQuery, type TierId } from '#core/api/history.ts'
+import { csvCell } from '#core/base/csv-cell.ts'
 import { csvParts } from '../history/csv.ts'
+import type { QueryRows } from '../foreign/foreign-files.ts'
 import { FileReader } from '../history/file-reader.ts'
 import type { CheckedFile } from '../history/open-recording.ts'
 import type { HistoryReader } from '../history/reader.ts'
 import { writeRecording } from '../history/recording.ts'
+import { QUERY_ROWS, QUERY_SECONDS } from '../history/sql.ts'
 import { withForeign, withRecording } from './foreign.ts'
 import { jsonText, line, must, plain, stop, writeOut } from './output.ts'
 
@@ -62,7 +65,18 @@ function printInfo(file: string, { bytes, facts }: CheckedFile, clusters: readon
   }
 }
 
-type CsvFlags = Span & Pick<CsvQuery, 'what' | 'by'> & { tier?: string }
+/** Short names of the main table of each plane. */
+const SHORT_NAMES = { locks: 'lock_resources', metadata: 'metadata_jobs', tokens: 'token_clients' } as const
+const TABLES = [...csvQuery.shape.what.options, ...Object.keys(SHORT_NAMES)]
+
+const tableName = (name: string): string => SHORT_NAMES[name as keyof typeof SHORT_NAMES] ?? name
+
+interface CsvFlags extends Span {
+  readonly what: string
+  readonly table?: string
+  readonly by: CsvQuery['by']
+  readonly tier?: TierId
+}
 
 const csv = (file: string, options: CsvFlags): Promise<void> =>
   withRecording(file, options.cluster, ({ reader }) => writeCsv(reader, options))
@@ -70,7 +84,7 @@ const csv = (file: string, options: CsvFlags): Promise<void> =>
 async function writeCsv(reader: HistoryReader, options: CsvFlags): Promise<void> {
   const query = csvQuery.parse({
     ...spanOf(reader, options),
-    what: options.what,
+    what: tableName(options.table ?? options.what),
     by: options.by,
     tier: options.tier ?? null,
   })
@@ -83,6 +97,102 @@ const record = (file: string, to: string, options: Span): Promise<void> =>
     const written = must(await writeRecording(db, cluster, span, to))
     line(`${plain(written.file)}: ${written.bytes} bytes, ${iso(span.fromMs)} to ${iso(span.toMs)}`)
   })
+
+interface SqlFlags extends Span {
+  readonly tier?: TierId
+  readonly limit: number
+  readonly seconds: number
+  readonly json?: true
+}
+
+/** Failures of the query itself: usage errors. */
+const QUERY_ERRORS: ReadonlySet<string> = new Set(['SQL_NOT_SELECT', 'SQL_INVALID'])
+
+const sql = (file: string, text: string, options: SqlFlags): Promise<void> =>
+  withRecording(file, options.cluster, async ({ reader, checked }, foreign) => {
+    const { limit, seconds, cluster } = options
+    const query = { sql: text, rows: limit, tier: options.tier ?? null, ...spanOf(reader, options) }
+    const ran = await foreign.query(checked, { cluster, query, seconds })
+    if (!ran.ok) return stop(ran.error, QUERY_ERRORS.has(ran.error.code) ? 2 : 1)
+    const rows = ran.value
+    try {
+      if (options.json) await writeJson(rows)
+      else if (process.stdout.isTTY) await writeTable(rows)
+      else await writeQueryCsv(rows)
+      if (rows.isCut) process.stderr.write(`sluice: only the first ${limit} rows; --limit allows more\n`)
+    } finally {
+      rows.close()
+    }
+  })
+
+type SqlCell = string | number | null
+const cellsOf = (line: string): SqlCell[] => JSON.parse(line) as SqlCell[]
+const cellText = (cell: SqlCell | undefined): string => (cell === null || cell === undefined ? '' : String(cell))
+
+async function writeJson({ columns, lines, isCut }: QueryRows): Promise<void> {
+  await writeOut(`{"columns":${jsonText(columns)},"rows":[`)
+  let between = ''
+  for await (const row of lines()) {
+    await writeOut(between + jsonText(cellsOf(row)))
+    between = ','
+  }
+  await writeOut(`],"more":${isCut}}\n`)
+}
+
+async function writeQueryCsv({ columns, lines }: QueryRows): Promise<void> {
+  await writeOut(`${columns.map(csvCell).join(',')}\r\n`)
+  for await (const row of lines()) {
+    const cells = cellsOf(row).map((cell) => (typeof cell === 'string' ? csvCell(cell) : cellText(cell)))
+    await writeOut(`${cells.join(',')}\r\n`)
+  }
+}
+
+/** Rows by whose cells the widths of a table are computed, and its widest column. */
+const WIDTH_ROWS = 1000
+const WIDTH_MOST = 60
+
+const cellOnTerminal = (cell: SqlCell | undefined): string => {
+  const text = plain(cellText(cell))
+  return text.length > WIDTH_MOST ? `${text.slice(0, WIDTH_MOST - 3)}...` : text
+}
+
+async function writeTable({ columns, lines }: QueryRows): Promise<void> {
+  const heads = columns.map(cellOnTerminal)
+  let first: SqlCell[][] | undefined = []
+  let widths: number[] = []
+  const write = (cells: readonly SqlCell[]): Promise<void> => {
+    const padded = cells.map((cell, i) => {
+      const width = widths[i] ?? 0
+      const shown = cellOnTerminal(cell)
+      return typeof cell === 'number' ? shown.padStart(width) : shown.padEnd(width)
+    })
+    return writeOut(`${padded.join('  ').trimEnd()}\n`)
+  }
+  const begin = async (sample: readonly SqlCell[][]): Promise<void> => {
+    widths = heads.map((head, i) => Math.max(head.length, ...sample.map((row) => cellOnTerminal(row[i]).length)))
+    for (const row of [heads, ...sample]) await write(row)
+  }
+  for await (const row of lines()) {
+    const cells = cellsOf(row)
+    if (!first) {
+      await write(cells)
+      continue
+    }
+    first.push(cells)
+    if (first.length < WIDTH_ROWS) continue
+    await begin(first)
+    first = undefined
+  }
+  if (first) await begin(first)
+}
+
+const integerIn =
+  (most: number) =>
+  (text: string): number => {
+    const n = Number(text)
+    if (Number.isInteger(n) && n >= 1 && n <= most) return n
+    throw new InvalidArgumentError(`A number from 1 to ${most}.`)
+  }
 
 const spanned = (command: Command): Command =>
   command
@@ -101,10 +211,25 @@ export function historyCommand(): Command {
   spanned(command.command('csv'))
     .description('write a range as CSV to standard output')
     .argument('<file>', 'recording or history; may be in use by a console')
-    .addOption(new Option('--what <table>', 'table').choices(csvQuery.shape.what.options).default('jobs'))
+    .addOption(new Option('--what <table>', 'table').choices(TABLES).default('jobs'))
+    .addOption(
+      new Option(
+        '--table <table>',
+        'the same; locks, metadata and tokens are short for ' + Object.values(SHORT_NAMES).join(', '),
+      ).choices(TABLES),
+    )
     .addOption(new Option('--tier <tier>', 'resolution (default: the finest that covers the range)').choices(TIERS))
     .addOption(new Option('--by <group>', 'group jobs by').choices(groupBy.options).default('job'))
     .action(csv)
+  spanned(command.command('sql'))
+    .description('run one SELECT; docs/history-schema.md lists tables and columns')
+    .argument('<file>', 'recording or history; may be in use by a console')
+    .argument('<select>', 'for example: SELECT name, max(waiters) FROM lock_resources GROUP BY name')
+    .addOption(new Option('--tier <tier>', 'resolution (default: the finest that covers the range)').choices(TIERS))
+    .option('--limit <rows>', `most rows, at most ${QUERY_ROWS.most}`, integerIn(QUERY_ROWS.most), QUERY_ROWS.byDefault)
+    .option('--seconds <n>', 'time limit', integerIn(QUERY_SECONDS.most), QUERY_SECONDS.byDefault)
+    .option('--json', 'one JSON document (default: a table on a terminal, CSV in a pipe)')
+    .action(sql)
   spanned(command.command('record'))
     .description('write a range as a recording')
     .argument('<file>', 'history or recording; may be in use by a console')

@@ -2,24 +2,28 @@
  * Foreign files: recordings, histories and bundles. Each is first read in another process, limited in time, memory and
  * output; only the result of that check is opened here.
  */
+import { createReadStream } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import * as z from 'zod'
 import { verdictOfBundle, type VerdictOfBundle } from '#core/api/incidents.ts'
 import { notice } from '#core/api/parts.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { checkedFile, openChecked, type CheckedFile, type OpenedFile } from '../history/open-recording.ts'
+import { queryAnswer, type QueryAnswer, type SqlQuery } from '../history/sql.ts'
 import type { UnpackHistory } from '../incidents/bundle/unpack-history.ts'
 import type { VerifyBundle } from '../incidents/bundle/verify.ts'
 import { dropFolder, privateFolder, sweep } from '../incidents/shelf/private-folder.ts'
 import { startNodeProcess } from './node-process.ts'
 import { ForeignProcesses, type RunForeign } from './processes.ts'
-import type { ForeignTask } from './task.ts'
+import { ROWS_FILE, type ForeignTask } from './task.ts'
 
 const resultOf = <T extends z.ZodType>(value: T) =>
   z.union([z.object({ ok: z.literal(true), value }), z.object({ ok: z.literal(false), error: notice })])
 const checkedResult = resultOf(checkedFile)
 const verdictResult = resultOf(verdictOfBundle)
+const queryResult = resultOf(queryAnswer)
 
 const unreadable = (file: string): Failure => ({
   code: 'FILE_CRASHED',
@@ -44,6 +48,21 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+export interface QueryOptions {
+  /** Name of the cluster; by default the newest. */
+  readonly cluster?: string | undefined
+  readonly query: SqlQuery
+  /** Time limit. */
+  readonly seconds: number
+}
+
+/** Rows of a query, which are kept in a file until `close`. */
+export interface QueryRows extends QueryAnswer {
+  /** JSON arrays, in order. */
+  readonly lines: () => AsyncIterable<string>
+  readonly close: () => void
 }
 
 export class ForeignFiles {
@@ -116,6 +135,24 @@ export class ForeignFiles {
     } finally {
       dropFolder(folder)
     }
+  }
+
+  /** Failures: those of `openChecked`, `readerOf` and `runQuery`, QUERY_TOO_SLOW, _TOO_LARGE, _CRASHED. */
+  async query(checked: CheckedFile, options: QueryOptions): Promise<Result<QueryRows>> {
+    const folder = processFolder()
+    const answer = await this.#run({ kind: 'query', file: checked.file, folder, checked, ...options })
+    const read = answer.ok ? queryResult.safeParse(parsed(answer.value)) : undefined
+    if (answer.ok && read?.success === true && read.data.ok) {
+      const file = join(folder, ROWS_FILE)
+      return ok({
+        ...read.data.value,
+        lines: () => createInterface({ input: createReadStream(file), crlfDelay: Infinity }),
+        close: () => dropFolder(folder),
+      })
+    }
+    dropFolder(folder)
+    if (!answer.ok) return answer
+    return read?.success === true && !read.data.ok ? fail(read.data.error) : fail(unreadable(checked.file))
   }
 
   readonly unpack: UnpackHistory = (file, folder) => this.#checked({ kind: 'unpack', file: resolve(file), folder })

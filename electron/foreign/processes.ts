@@ -19,7 +19,7 @@ export interface StartedProcess {
 }
 export type StartProcess = () => StartedProcess
 
-/** Runs a task in its own process: the answer is JSON of a Result. Failures: FILE_TOO_SLOW, _TOO_LARGE, _CRASHED. */
+/** Runs a task in its own process: the answer is JSON of a Result. Failures: FILE_TOO_SLOW, _TOO_LARGE, _CRASHED, of a query QUERY_*. */
 export type RunForeign = (task: ForeignTask) => Promise<Result<string>>
 
 /** One for scanning a folder, one for files that the operator opens. */
@@ -43,16 +43,38 @@ function memoryOf(pid: number | undefined): number | undefined {
   }
 }
 
-const failure = (task: ForeignTask, code: string, why: string): Failure => ({
-  code,
-  what: `${basename(task.file)} was not opened`,
-  why,
-  unaffected: 'The file was not changed, and everything else continues.',
-  next:
-    code === 'FILE_CRASHED'
-      ? 'Open the file again. If that fails too, copy it again from its origin.'
-      : 'Copy the file again from its origin; files written by Sluice are far below this limit.',
-})
+type Cause = 'TOO_SLOW' | 'TOO_LARGE' | 'CRASHED'
+
+const NEXT: Readonly<Record<'file' | 'query', Readonly<Record<Cause, string>>>> = {
+  file: {
+    TOO_SLOW: 'Copy the file again from its origin; files written by Sluice are far below this limit.',
+    TOO_LARGE: 'Copy the file again from its origin; files written by Sluice are far below this limit.',
+    CRASHED: 'Open the file again. If that fails too, copy it again from its origin.',
+  },
+  query: {
+    TOO_SLOW: 'Query a shorter range or a coarser tier, or allow more seconds.',
+    TOO_LARGE: 'Query a shorter range or a coarser tier, or sort and group fewer rows.',
+    CRASHED: 'Run the query again.',
+  },
+}
+
+function failure(task: ForeignTask, cause: Cause, why: string): Failure {
+  const of = task.kind === 'query' ? 'query' : 'file'
+  return {
+    code: `${of.toUpperCase()}_${cause}`,
+    what: of === 'query' ? 'The query was stopped' : `${basename(task.file)} was not opened`,
+    why,
+    unaffected: 'The file was not changed, and everything else continues.',
+    next: NEXT[of][cause],
+  }
+}
+
+const slowText = (task: ForeignTask, seconds: number): string =>
+  task.kind === 'query'
+    ? `it took longer than ${seconds} s`
+    : `it was not read within ${seconds} s, the time limit for its size`
+const memoryText = (task: ForeignTask, mib: number): string =>
+  `${task.kind === 'query' ? 'it' : 'reading it'} exceeds the memory limit of ${mib} MiB`
 
 interface Waiting {
   readonly task: ForeignTask
@@ -82,11 +104,12 @@ class Reader {
     this.#freed = on.freed
     this.#ended = on.ended
     this.process = start()
-    this.#clock = setTimeout(() => this.#give('FILE_CRASHED', 'the reader process did not start'), START_MS)
+    this.#clock = setTimeout(() => this.#give('CRASHED', 'the reader process did not start'), START_MS)
     this.process.onMessage((message) => this.#hear(message))
     this.process.onEnd((why) => {
-      if (why === OUT_OF_MEMORY) this.#give('FILE_TOO_LARGE', `reading it exceeds the memory limit of ${HEAP_MIB} MiB`)
-      else this.#give('FILE_CRASHED', `the reader process ended: ${why}`)
+      const task = this.#running?.task
+      if (why === OUT_OF_MEMORY && task) this.#give('TOO_LARGE', memoryText(task, HEAP_MIB))
+      else this.#give('CRASHED', `the reader process ended: ${why}`)
     })
   }
 
@@ -104,13 +127,10 @@ class Reader {
     this.#running = {
       ...waiting,
       number,
-      timer: setTimeout(
-        () => this.#give('FILE_TOO_SLOW', `it was not read within ${seconds} s, the time limit for its size`),
-        limits.timeMs,
-      ),
+      timer: setTimeout(() => this.#give('TOO_SLOW', slowText(task, seconds)), limits.timeMs),
       memory: setInterval(() => {
         if ((memoryOf(this.process.pid) ?? 0) <= limits.memoryBytes) return
-        this.#give('FILE_TOO_LARGE', `reading it exceeds the memory limit of ${mib} MiB`)
+        this.#give('TOO_LARGE', memoryText(task, mib))
       }, MEMORY_EVERY_MS),
     }
     this.process.send({ number, task, answerChars: limits.answerChars, timeMs: limits.timeMs })
@@ -118,12 +138,12 @@ class Reader {
 
   /** Ends the process; its task fails for this reason. */
   end(why: string): void {
-    this.#give('FILE_CRASHED', why)
+    this.#give('CRASHED', why)
   }
 
   #hear(message: unknown): void {
     const read = fromForeign.safeParse(message)
-    if (!read.success) return this.#give('FILE_CRASHED', 'the reader process returned an invalid answer')
+    if (!read.success) return this.#give('CRASHED', 'the reader process returned an invalid answer')
     if (read.data.type === 'ready') {
       const first = this.#first
       this.#first = undefined
@@ -132,18 +152,18 @@ class Reader {
     const running = this.#running
     if (running?.number !== read.data.number) return
     if (read.data.text.length > running.limits.answerChars) {
-      return this.#give('FILE_TOO_LARGE', 'the answer about it exceeds the size limit')
+      return this.#give('TOO_LARGE', 'the answer about it exceeds the size limit')
     }
     this.#stopClocks()
     this.#running = undefined
     this.#state = 'idle'
-    this.#clock = setTimeout(() => this.#give('FILE_CRASHED', 'it was idle'), IDLE_MS)
+    this.#clock = setTimeout(() => this.#give('CRASHED', 'it was idle'), IDLE_MS)
     running.done(ok(read.data.text))
     this.#freed()
   }
 
   /** Kills the process, and fails its task. */
-  #give(code: string, why: string): void {
+  #give(cause: Cause, why: string): void {
     if (this.#state === 'ended') return
     const task = this.#running ?? this.#first
     this.#stopClocks()
@@ -151,7 +171,7 @@ class Reader {
     this.#running = undefined
     this.#first = undefined
     this.process.kill()
-    task?.done(fail(failure(task.task, code, why)))
+    task?.done(fail(failure(task.task, cause, why)))
     this.#ended()
   }
 
@@ -177,7 +197,7 @@ export class ForeignProcesses {
 
   readonly run: RunForeign = (task) => {
     if (this.#isClosed) {
-      return Promise.resolve(fail(failure(task, 'FILE_CRASHED', 'the console is closing')))
+      return Promise.resolve(fail(failure(task, 'CRASHED', 'the console is closing')))
     }
     return new Promise((done) => {
       this.#waiting.push({ task, limits: this.#limitsOf(task), done })
@@ -189,7 +209,7 @@ export class ForeignProcesses {
   close(): void {
     this.#isClosed = true
     const why = 'the console is closing'
-    for (const { task, done } of this.#waiting.splice(0)) done(fail(failure(task, 'FILE_CRASHED', why)))
+    for (const { task, done } of this.#waiting.splice(0)) done(fail(failure(task, 'CRASHED', why)))
     for (const reader of [...this.#readers]) reader.end(why)
   }
 

@@ -4,6 +4,8 @@
  */
 import { statSync } from 'node:fs'
 import * as z from 'zod'
+import { checkedFile } from '../history/open-recording.ts'
+import { QUERY_SECONDS, sqlQuery } from '../history/sql.ts'
 
 const path = z.string().min(1).max(4096)
 
@@ -16,8 +18,21 @@ export const foreignTask = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('verify'), file: path, folder: path }),
   /** Unpacks the recording of a bundle into a folder, upgrades it and reads it. */
   z.object({ kind: z.literal('unpack'), file: path, folder: path }),
+  /** Runs an SQL query on one cluster of a checked file, by default the newest; its rows are written into a folder. */
+  z.object({
+    kind: z.literal('query'),
+    file: path,
+    folder: path,
+    checked: checkedFile,
+    cluster: z.string().optional(),
+    query: sqlQuery,
+    seconds: z.number().positive().max(QUERY_SECONDS.most),
+  }),
 ])
 export type ForeignTask = z.infer<typeof foreignTask>
+
+/** File with the rows of a query, in its folder: JSON arrays, one a line. */
+export const ROWS_FILE = 'rows.jsonl'
 
 export interface Limits {
   /** Time limit, from when the process takes the task. */
@@ -44,7 +59,9 @@ export const HEAP_MIB = 768
 export const MEMORY_MOST = 1_024 * MIB
 
 /** Limits of a task, by the size of its file. */
-export function limitsOf({ kind, file }: ForeignTask): Limits {
+export function limitsOf(task: ForeignTask): Limits {
+  const { kind, file } = task
+  if (kind === 'query') return { timeMs: task.seconds * 1000, memoryBytes: MEMORY_MOST, answerChars: ANSWER_MOST }
   const mib = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) / MIB
   const perMib = kind === 'check' || kind === 'upgrade' ? PER_MIB_MS : PER_PACKED_MIB_MS
   return {

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { CsvQuery } from '#core/api/history.ts'
-import { csvParts, csvText, sevenDigits } from './csv.ts'
+import { csvParts, csvText } from './csv.ts'
 import type { History } from './history.ts'
+import { sevenDigits } from './seven-digits.ts'
 import { readHere } from '#tests/kits/electron/foreign/in-process.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
