@@ -3,6 +3,7 @@
  * Fields not listed are not written. kept: figures, times and terms of the product; pseudonym: a name, replaced; names
  * replaced: free text, in which every known name is replaced.
  */
+import { PLANE_TABLES, type PlaneTable } from '../series/plane-tables.ts'
 import type { MemberGroup } from './manifest.ts'
 
 export type FieldWay = 'kept' | 'pseudonym' | 'names replaced'
@@ -15,6 +16,12 @@ export interface LeavingField {
 }
 
 type Ways = Readonly<Partial<Record<FieldWay, string>>>
+
+/** CSV file of a table of locks, metadata or tokens: its names are written redacted, whatever their kind. */
+const planeCsv = ({ columns, placeIs, hasJob }: PlaneTable): Ways => ({
+  kept: `time ${columns.map((c) => c.name).join(' ')}`,
+  pseudonym: `name${placeIs === '' ? '' : ' place'}${hasJob ? ' job' : ''}`,
+})
 
 /** Fields by group, then by holder, separated by blanks. */
 const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
@@ -60,6 +67,7 @@ const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
       kept: 'from to queue cpt position rate_per_s',
       pseudonym: 'server name conditions',
     },
+    ...Object.fromEntries(PLANE_TABLES.map((table) => [`${table.id}.csv`, planeCsv(table)])),
   },
   rules: {
     'before.txt, after.txt': { kept: 'queue cpt position rate', pseudonym: 'server name conditions' },
