@@ -2,7 +2,7 @@
 import { formatClock } from '#core/base/clock-text.ts'
 import { niceMax, tickStep } from '#core/base/scale.ts'
 import { valuesOf } from '#core/snapshot/column.ts'
-import type { Column } from '#core/snapshot/replay-data.ts'
+import type { Column, ReplayPlane } from '#core/snapshot/replay-data.ts'
 import { bytesByJob } from '#core/snapshot/standard-charts.ts'
 import { factText, overTime } from '../charts/facts.ts'
 import type { Layer, Picture, Size, Values } from '../charts/picture.ts'
@@ -117,6 +117,21 @@ export function charts(): HTMLElement {
     lineChart('Service time', 'mean over all RPCs', serviceMs, 'ms', 'ms', 2),
     lineChart('Queued RPCs', 'all targets', queued, 'count', '', 5),
   )
+}
+
+/** Charts of one of locks, metadata and tokens. */
+export function planeCharts(plane: ReplayPlane['plane']): HTMLElement[] {
+  return data.planeCharts
+    .filter((chart) => chart.plane === plane)
+    .map(({ title, unit, isStacked, lines }) =>
+      chartPanel({
+        title,
+        unit,
+        isStacked,
+        kind: unit === 'ms' ? 'ms' : 'count',
+        series: lines.map(({ name, ink, values }) => ({ name, ink, values: valuesOf(values, count) })),
+      }),
+    )
 }
 
 /** Sparkline of a tile, with the cursor. */
