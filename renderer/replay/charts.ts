@@ -51,6 +51,10 @@ function chartPanel({ title, unit, kind, series, isStacked }: Chart): HTMLElemen
   const most = isStacked ? stackedMax(series) : largest(series.flatMap(({ values }) => values))
   const scale = scaleOf(most, kind, unit)
   const end = niceMax(most / scale.divisor)
+  // A pool may be negative.
+  const lowest = largest(series.flatMap(({ values }) => values.map((v) => (v === null ? null : -v))))
+  const low = isStacked || lowest <= 0 ? 0 : -niceMax(lowest / scale.divisor)
+  const step = tickStep(Math.max(end, -low))
   const legend = el('ul', { class: 'legend' })
   const readouts = series.map(({ name, ink }) => {
     const readout = el('b')
@@ -70,7 +74,7 @@ function chartPanel({ title, unit, kind, series, isStacked }: Chart): HTMLElemen
     )
     return {
       ...spanPicture(),
-      ends: { min: 0, max: end * divisor, step: tickStep(end) * divisor },
+      ends: { min: low * divisor, max: end * divisor, step: step * divisor },
       divisor,
       layers: series.map(({ ink }, s) => ({ t: courses.t, values: courses.values[s] ?? [], ...looksOf(p, ink) })),
     }

@@ -121,7 +121,11 @@ export function convoys(): HTMLElement[] {
       el('time', {}, formatClock(convoy.fromMs, true)),
       el('bdi', { class: 't2' }, convoy.resource),
       el('bdi', { class: 't2' }, convoy.server),
-      el('span', { class: 'num' }, `${ms(convoy.toMs - convoy.fromMs)} ms, ${formatNumber(convoy.waiting)} waiting`),
+      el(
+        'span',
+        { class: 'num' },
+        `${formatNumber(convoy.toMs - convoy.fromMs, 1)} ms, ${formatNumber(convoy.waiting)} waiting`,
+      ),
     ),
   )
   function choose(k: number, isAsked: boolean): void {

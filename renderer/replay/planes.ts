@@ -61,7 +61,7 @@ function tableOf(table: ReplayPlane): HTMLElement {
     label: `${title} at the cursor`,
     nothing: 'No series.',
   })
-  const detail = `${others === null ? 'all' : 'leading'} ${series.length} of the range, at the cursor`
+  const detail = `${others === null ? '' : 'leading '}${series.length} in the range, at the cursor`
   const { element } = panel(title, detail, made.element)
   element.classList.add('plane')
   follow(made.show)

@@ -165,7 +165,7 @@ describe('a bundle with locks, metadata and tokens', () => {
       'lock-conflicts.svg',
       'metadata-operations.svg',
       'metadata-served-by-job.svg',
-      'token-pools.svg',
+      'token-pool-and-capacity.svg',
       'tokens-used-by-client.svg',
     ])
     expect(await verifyHere(file)).toMatchObject({ ok: true, value: { ok: true, changed: [] } })

@@ -67,7 +67,7 @@ it('charts have the main measures: of series, or of a whole table', () => {
     ['locks', 'Lock conflicts', '/s', ['ckpt.h5 / 3', 'ckpt.h5 / 4']],
     ['metadata', 'Metadata operations', 'op/s', ['Asked', 'Served', 'False allocation']],
     ['metadata', 'Metadata served by job', 'op/s', ['4690.cfd_solve.u500']],
-    ['tokens', 'Token pools', 'tokens', ['Estimate', 'Used', 'Pool, lowest']],
+    ['tokens', 'Token pool and capacity', 'tokens', ['Estimate', 'Used', 'Pool, lowest']],
     ['tokens', 'Tokens used by client', 'tokens', ['cn1701']],
   ])
   const [, , operations] = planeCharts

@@ -249,7 +249,12 @@ const CHARTS: readonly ChartOf[] = [
     isStacked: false,
   },
   { title: 'Metadata served by job', table: 'metadata_jobs', columns: ['served_per_s'], isStacked: true },
-  { title: 'Token pools', table: 'token_nodes', columns: ['estimate', 'used', 'pool_lowest'], isStacked: false },
+  {
+    title: 'Token pool and capacity',
+    table: 'token_nodes',
+    columns: ['estimate', 'used', 'pool_lowest'],
+    isStacked: false,
+  },
   { title: 'Tokens used by client', table: 'token_clients', columns: ['used'], isStacked: true },
 ]
 /** Lines of a chart; series after them are part of the others. */
