@@ -26,6 +26,8 @@ import type { NameCode } from './pseudonym-key.ts'
 const PACKED = 0.8
 const CSV_ROW = 14
 const CSV_ROWS_MAX = 120_000
+/** CSV of locks, metadata and tokens, per packed byte of their rows. */
+const PLANE_CSV = 0.8
 const EVENT = 60
 const RULE = 24
 const DEFLATED = 0.7
@@ -95,7 +97,9 @@ const historyBytes = (c: HistoryCounts): number =>
 
 const csvBytes = (c: HistoryCounts, detail: 'fit' | 'all'): number => {
   const rows = detail === 'all' ? c.samples : Math.min(c.samples, CSV_ROWS_MAX)
-  return Math.round((rows + c.targets + c.instants) * CSV_ROW + c.events * EVENT + c.rules * RULE)
+  return Math.round(
+    (rows + c.targets + c.instants) * CSV_ROW + c.events * EVENT + c.rules * RULE + c.planeBytes * PLANE_CSV,
+  )
 }
 
 const auditBytes = (slice: AuditSlice | null): number =>
