@@ -298,6 +298,11 @@ const BY_KIND: ReadonlyMap<number, PlaneTable> = new Map(PLANE_TABLES.map((t) =>
 export const planeTable = (id: PlaneTableId): PlaneTable => BY_ID.get(id) as PlaneTable
 export const planeTableOf = (kind: number): PlaneTable | undefined => BY_KIND.get(kind)
 
+/** Indices of the ranked columns of each table, by its number. */
+const RANKED: ReadonlyMap<number, readonly number[]> = new Map(
+  PLANE_TABLES.map((t: PlaneTable) => [t.kind, t.rank.map((name) => t.columns.findIndex((c) => c.name === name))]),
+)
+
 /** Index of a column in a table's blocks. @throws if the table has none of that name */
 export function planeColumn(id: PlaneTableId, name: string): number {
   const index = planeTable(id).columns.findIndex((c) => c.name === name)
@@ -317,5 +322,31 @@ export interface PlaneRow extends PlaneName {
   readonly values: readonly number[]
 }
 
-/** Name of the row in which the series without a row of their own are summed. */
+/** Name of the row in which the series without a row of their own are summed, and its key in every block. */
 export const OTHERS: PlaneName = { name: '(others)', place: '', jobId: '' }
+export const OTHERS_KEY = 0
+export const isOthers = ({ name, place, jobId }: PlaneName): boolean =>
+  name === OTHERS.name && place === OTHERS.place && jobId === OTHERS.jobId
+
+/** Value of a column of the row of the others, from those of its series. */
+export function othersValue({ others }: PlaneColumn, values: Iterable<number>): number {
+  if (others === 'gap') return NaN
+  let known = 0
+  let sum = NaN
+  for (const v of values) {
+    if (v !== v) continue
+    sum = known === 0 ? v : others === 'max' ? Math.max(sum, v) : sum + v
+    known++
+  }
+  return others === 'mean' ? sum / known : sum
+}
+
+/** Rank of a series in a period: the sum of its ranked columns; a gap counts as zero. */
+export function planeRank(table: PlaneTable, value: (column: number) => number): number {
+  let rank = 0
+  for (const c of RANKED.get(table.kind) ?? []) {
+    const v = Math.abs(value(c))
+    if (v > 0) rank += v
+  }
+  return rank
+}
