@@ -1,5 +1,5 @@
 /**
- * Collects every name that can occur in a bundle: from the history (each table by its columns), kept frames of views,
+ * Collects every name that can occur in a bundle: from the history (each table by its columns), kept convoys,
  * the audit, the readings and the notebook, and the operator's own. Fields are replaced in any case; free text is
  * searched for the collected names.
  */

@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { describe, expect, it } from 'vitest'
 import { locksFrame } from '#core/api/locks.ts'
-import { metadataFrame } from '#core/api/padll.ts'
-import { tokensFrame } from '#core/api/tokens.ts'
 import { NameCollector, NAMES_MOST } from '#core/snapshot/names.ts'
 import { fieldsOf, holdersOf } from '#core/snapshot/fields.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
@@ -412,7 +410,7 @@ describe('fields', () => {
     ).toEqual(Object.keys(COPIED).sort())
   })
 
-  it('every field of the kept frames is known by name', () => {
+  it('every field of a kept convoy is known by name', () => {
     const names = new Set<string>()
     const walk = (shape: unknown): void => {
       if (shape instanceof z.ZodObject) {
@@ -423,8 +421,8 @@ describe('fields', () => {
       } else if (shape instanceof z.ZodArray) walk(shape.element)
       else if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable) walk(shape.unwrap())
     }
-    for (const shape of [locksFrame, metadataFrame, tokensFrame]) walk(shape)
-    expect(names.size).toBeGreaterThan(100)
+    walk(locksFrame.shape.resource)
+    expect(names.size).toBeGreaterThan(50)
     expect([...names].filter((n) => !FIELD_NAMES.has(n))).toEqual([])
   })
 })
