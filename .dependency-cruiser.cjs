@@ -27,7 +27,7 @@ const ALLOWED = {
     batch: 'base lustre',
     search: '',
     sandbox: `${MODEL} batch`,
-    snapshot: 'base controllers',
+    snapshot: 'base controllers series',
     api: 'base controllers series padll snapshot',
     alerts: 'base series snapshot',
   },

@@ -144,3 +144,26 @@ it('a chart of the most that a cell may hold is drawn', () => {
   expect(chartCell.safeParse(most).success).toBe(true)
   expect(chartSvg(most).length).toBeLessThan(600_000)
 })
+
+it('negative values are below the zero line, which is the axis; without any, zero is the bottom', () => {
+  const pool = [10, 0, -50, -20]
+  const of = (of: readonly number[]): string =>
+    chartSvg(
+      cell({
+        t: of.map((_, i) => T0 + i * 20_000),
+        series: [{ label: { kind: 'text', text: 'pool' }, ink: 1, area: false, values: [...of] }],
+        limit: null,
+      }),
+    )
+  const axisOf = (svg: string): number => Number(/<line[^>]* y1="([\d.]+)"[^>]*class="c-axis"/.exec(svg)?.[1])
+  const heightsOf = (svg: string): number[] =>
+    [...(/<path d="(M[^"]+)"[^>]*class="c-s1"/.exec(svg)?.[1] ?? '').matchAll(/[ML][\d.]+ ([\d.]+)/g)].map((m) =>
+      Number(m[1]),
+    )
+  const axis = axisOf(of(pool))
+  const heights = heightsOf(of(pool))
+  expect(heights).toHaveLength(4)
+  expect(heights.map((y) => Math.sign(Math.round(axis - y)))).toEqual([1, 0, -1, -1])
+  expect(of(pool)).toContain('>\u221250<')
+  expect(axisOf(of([10, 0, 5, 2]))).toBeGreaterThan(axis)
+})

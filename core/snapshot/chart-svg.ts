@@ -50,6 +50,8 @@ interface Plot {
   readonly right: number
   readonly top: number
   readonly bottom: number
+  /** Ends of the value axis; min is 0 unless there are negative values. */
+  readonly min: number
   readonly max: number
   readonly x: (atMs: number) => number
   readonly y: (value: number) => number
@@ -194,8 +196,9 @@ export function clockStepMs(spanMs: number, most: number): number {
 
 function axes(plot: Plot, fromMs: number, toMs: number): string {
   let out = ''
-  const step = tickStep(plot.max)
-  for (let v = 0; v <= plot.max * 1.0001; v += step) {
+  const step = tickStep(Math.max(plot.max, -plot.min))
+  for (let k = Math.ceil(plot.min / step - 1e-4); k * step <= plot.max * 1.0001; k++) {
+    const v = k * step
     const y = Math.round(plot.y(v)) + 0.5
     const stroke = v === 0 ? LIGHT.axis : LIGHT.grid
     out += tag('line', {
@@ -320,7 +323,9 @@ export function chartSvg(cell: ChartCell, size: ChartSize = {}): string {
   const key = legend(cell, 14, width - 14, 44)
   const layers = grounds(cell)
   const high = layers.top.flat().reduce<number>((m, v) => Math.max(m, v ?? 0), cell.limit?.value ?? 0)
+  const low = layers.top.flat().reduce<number>((m, v) => Math.min(m, v ?? 0), 0)
   const max = niceMax(high)
+  const min = low < 0 ? -niceMax(-low) : 0
   const fromMs = cell.of.fromMs
   const toMs = Math.max(cell.of.toMs, cell.of.fromMs + 1)
   const left = 52
@@ -333,9 +338,10 @@ export function chartSvg(cell: ChartCell, size: ChartSize = {}): string {
     right,
     top,
     bottom,
+    min,
     max,
     x: (at) => left + Math.max(0, Math.min(1, (at - fromMs) / (toMs - fromMs))) * (right - left),
-    y: (v) => bottom - (Math.max(0, Math.min(v, max)) / max) * (bottom - top),
+    y: (v) => bottom - ((Math.max(min, Math.min(v, max)) - min) / (max - min)) * (bottom - top),
   }
   const title = plainText(cell.title)
   const place = cell.place.names.length === 0 ? '' : clipped(plainText(cell.place.names.join(', ')), 40)

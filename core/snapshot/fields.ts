@@ -3,6 +3,7 @@
  * Fields not listed are not written. kept: figures, times and terms of the product; pseudonym: a name, replaced; names
  * replaced: free text, in which every known name is replaced.
  */
+import { PLANE_TABLES, type PlaneTable } from '../series/plane-tables.ts'
 import type { MemberGroup } from './manifest.ts'
 
 export type FieldWay = 'kept' | 'pseudonym' | 'names replaced'
@@ -15,6 +16,12 @@ export interface LeavingField {
 }
 
 type Ways = Readonly<Partial<Record<FieldWay, string>>>
+
+/** CSV file of a table of locks, metadata or tokens: its names are written redacted, whatever their kind. */
+const planeCsv = ({ columns, placeIs, hasJob }: PlaneTable): Ways => ({
+  kept: `time ${columns.map((c) => c.name).join(' ')}`,
+  pseudonym: `name${placeIs === '' ? '' : ' place'}${hasJob ? ' job' : ''}`,
+})
 
 /** Fields by group, then by holder, separated by blanks. */
 const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
@@ -38,12 +45,8 @@ const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
     brw_sample: { kept: 'target at_ms seconds bins' },
     service_timeout: { kept: 'cluster service cpt at_ms current worst worst_at_s', pseudonym: 'node' },
     rolled: { kept: 'cluster tier to_ms' },
-    plane_series: { kept: 'id cluster kind last_ms', pseudonym: 'job_id', 'names replaced': 'place name' },
-    convoy: {
-      kept: 'id cluster from_ms to_ms waiting',
-      pseudonym: 'server',
-      'names replaced': 'resource data',
-    },
+    plane_series: { kept: 'id cluster kind last_ms', pseudonym: 'place name job_id' },
+    convoy: { kept: 'id cluster from_ms to_ms waiting', pseudonym: 'resource server', 'names replaced': 'data' },
     eviction: { kept: 'id at_ms cluster tier from_ms to_ms samples reason' },
     // color: of a job in charts.
     samples: {
@@ -64,6 +67,7 @@ const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
       kept: 'from to queue cpt position rate_per_s',
       pseudonym: 'server name conditions',
     },
+    ...Object.fromEntries(PLANE_TABLES.map((table) => [`${table.id}.csv`, planeCsv(table)])),
   },
   rules: {
     'before.txt, after.txt': { kept: 'queue cpt position rate', pseudonym: 'server name conditions' },

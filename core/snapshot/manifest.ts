@@ -71,6 +71,12 @@ export const manifest = z.object({
      * means.
      */
     jobsWhole: count,
+    /** Tables of locks, metadata and tokens with their number of series, and kept convoys; absent in older bundles. */
+    planes: z
+      .array(z.object({ table: z.string().max(64), title: z.string().max(64), series: count }))
+      .max(64)
+      .optional(),
+    convoys: count.optional(),
   }),
   /** Missing data, as text: evicted ranges, gaps, deliberate omissions. */
   missing: z.array(z.string().max(1_000)).max(200),

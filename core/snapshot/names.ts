@@ -4,8 +4,8 @@
  */
 import type { NameKind } from './notebook.ts'
 
-/** NameKind, and kinds that occur only in conditions, targets and resources. */
-export type PlainKind = NameKind | 'filesystem' | 'file' | 'nodemap' | 'id' | 'address' | 'key' | 'plan'
+/** NameKind, and kinds that occur only in conditions and targets. */
+export type PlainKind = NameKind | 'filesystem' | 'nodemap' | 'id' | 'address' | 'key' | 'plan'
 
 /** Longest known name; longer ones are cut when they enter the history. */
 export const NAME_MOST = 512
@@ -35,6 +35,7 @@ const VERBATIM: ReadonlySet<string> = new Set([
   'sluice_rematch2',
   '0@lo',
   '⟨ended jobs⟩',
+  '(others)',
 ])
 const VERBATIM_FORM = /^\(\d[\d ,.\u202f\u00a0]* other jobs?\)$|^[?\-–—·.\s]+$/
 

@@ -20,7 +20,7 @@ const long = z.string().max(TEXT_MOST)
 export const NOTEBOOK_FORMAT = 1
 
 /** Kind of a name, which determines its pseudonym. */
-export const nameKind = z.enum(['job', 'user', 'account', 'exe', 'target', 'host', 'cluster', 'rule', 'text'])
+export const nameKind = z.enum(['job', 'user', 'account', 'exe', 'target', 'host', 'cluster', 'rule', 'file', 'text'])
 export type NameKind = z.infer<typeof nameKind>
 
 /** Provenance of a cell, shown in one line under it. */

@@ -75,7 +75,7 @@ function everywhere(s: Site, r: Pseudonyms): string {
   const targets = s.filesystem.map((f) => r.name('target', `${f}-OST0003`))
   const rules = s.job.filter((j) => !/[\s{},&*]/.test(j)).map((j) => r.conditions(`jobid={${j}} & opcode={ost_write}`))
   const notes = all.map(({ n }) => r.text(`It was ${n} (again), said "${n}".`))
-  const nested = r.json({ rows: { name: s.file }, alarms: [{ text: s.job.join(' and ') }], tree: { jobId: s.job } })
+  const nested = r.json({ resource: { name: s.file }, alarms: [{ text: s.job.join(' and ') }], tree: { jobId: s.job } })
   const sent = s.job.map((j) => r.text(`lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start x1 jobid={${j}} rate=5'`))
   return [...cells, ...targets, ...rules, ...notes, JSON.stringify(nested), ...sent].join('\n')
 }

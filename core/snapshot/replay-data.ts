@@ -13,6 +13,12 @@ export const TARGETS_MOST = 512
 export const RULES_MOST = 400
 export const STATES_MOST = 4_000
 export const EVENTS_MOST = 500
+/** Series of a table of locks, metadata or tokens; the others are one row. */
+export const SERIES_MOST = 16
+export const CONVOYS_MOST = 20
+/** Lock lifetimes and messages of a convoy. */
+export const LIVES_MOST = 200
+export const MESSAGES_MOST = 500
 
 const ms = z.number()
 const count = z.number().int().nonnegative()
@@ -36,6 +42,77 @@ export type TargetMeasureName = (typeof TARGET_MEASURES)[number]
 
 const columns = <M extends string>(measures: readonly M[]): z.ZodObject<Record<M, typeof column>> =>
   z.object(Object.fromEntries(measures.map((m) => [m, column])) as Record<M, typeof column>)
+
+const gappy = z.array(z.number().nullable())
+
+/** Table of locks, metadata or tokens, with its own titles and units: the page has no other description of it. */
+const planeTable = z.object({
+  id: z.string().max(64),
+  plane: z.enum(['locks', 'metadata', 'tokens']),
+  title: name,
+  /** Meaning of a series' name, and of its place; empty if the table has no place. */
+  nameIs: name,
+  placeIs: name,
+  hasJob: z.boolean(),
+  columns: z.array(z.object({ name: z.string().max(64), title: name, unit: z.string().max(32) })).max(40),
+  /** Column by whose mean the series are ordered. */
+  main: count,
+  /** Largest first. ink: color of its job, or by its position; 0: gray. values: one column for each of `columns`. */
+  series: z
+    .array(
+      z.object({
+        name,
+        place: name,
+        job: name,
+        ink: z.number().int().min(0).max(COLORS),
+        mean: z.number().nullable(),
+        values: z.array(column),
+      }),
+    )
+    .max(SERIES_MOST),
+  /** All other series together; null if there are none. */
+  others: z.array(column).nullable(),
+  /** All series together. */
+  total: z.array(column),
+})
+
+/** Chart of one measure of series, or of several measures of a whole table. */
+const planeChart = z.object({
+  plane: planeTable.shape.plane,
+  title: name,
+  unit: z.string().max(32),
+  isStacked: z.boolean(),
+  lines: z.array(z.object({ name, ink: z.number().int().min(0).max(COLORS), values: column })).max(12),
+})
+
+/** Kept convoy with lock lifetimes and messages, in order of request and of sending; times are ms from its start. */
+const convoy = z.object({
+  resource: name,
+  server: name,
+  fromMs: ms,
+  toMs: ms,
+  /** Most requests that waited at once. */
+  waiting: count,
+  lives: z.object({
+    client: z.array(name).max(LIVES_MOST),
+    job: z.array(name).max(LIVES_MOST),
+    mode: z.array(z.string().max(16)).max(LIVES_MOST),
+    /** null: before or after the kept range, or never. */
+    asked: gappy.max(LIVES_MOST),
+    granted: gappy.max(LIVES_MOST),
+    released: gappy.max(LIVES_MOST),
+  }),
+  livesMore: count,
+  messages: z.object({
+    sent: z.array(z.number()).max(MESSAGES_MOST),
+    arrived: gappy.max(MESSAGES_MOST),
+    client: z.array(name).max(MESSAGES_MOST),
+    /** true: from the client to the lock server. */
+    isUp: z.array(z.boolean()).max(MESSAGES_MOST),
+    text: z.array(long).max(MESSAGES_MOST),
+  }),
+  messagesMore: count,
+})
 
 export const replayData = z.object({
   format: z.literal(REPLAY_FORMAT),
@@ -98,7 +175,17 @@ export const replayData = z.object({
     .max(EVENTS_MOST),
   /** Number of events before those. */
   eventsMore: count,
+  /** Tables of locks, metadata and tokens that have rows, in the order of their registry. */
+  planes: z.array(planeTable).max(16),
+  planeCharts: z.array(planeChart).max(16),
+  /** The longest kept convoys, oldest first. */
+  convoys: z.array(convoy).max(CONVOYS_MOST),
+  convoysMore: count,
 })
 export type ReplayData = z.infer<typeof replayData>
 export type ReplayJob = ReplayData['jobs'][number]
 export type ReplayTarget = ReplayData['targets'][number]
+export type ReplayPlane = ReplayData['planes'][number]
+export type ReplaySeries = ReplayPlane['series'][number]
+export type ReplayPlaneChart = ReplayData['planeCharts'][number]
+export type ReplayConvoy = ReplayData['convoys'][number]

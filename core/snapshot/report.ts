@@ -40,8 +40,9 @@ export function extentOf(values: readonly (number | null)[]): { low: number; mea
   return { low, high, mean: known.reduce((a, b) => a + b, 0) / known.length }
 }
 
+const figure = (v: number | undefined): string => formatNumber(v, Math.abs(v ?? 0) >= 100 ? 0 : 2)
+
 function chartOf(cell: ChartCell): string {
-  const figure = (v: number | undefined): string => formatNumber(v, Math.abs(v ?? 0) >= 100 ? 0 : 2)
   const rows = cell.series.map((s) => {
     const e = extentOf(s.values)
     return [mdText(s.label.text), figure(e?.low), figure(e?.mean), figure(e?.high)]
@@ -156,7 +157,17 @@ function headOf(facts: PageFacts): string[] {
 export const samplesText = (m: PageFacts['manifest']): string => {
   const { servers, targets, jobs, jobsWhole, instants, tier } = m.samples
   const complete = jobsWhole < jobs ? ` (${formatNumber(jobsWhole)} with all their samples)` : ''
-  return `${plural(servers, 'server')}, ${plural(targets, 'target')}, ${plural(jobs, 'job')}${complete}, ${plural(instants, 'sample')}, ${tier}`
+  const planes = planesText(m)
+  return `${plural(servers, 'server')}, ${plural(targets, 'target')}, ${plural(jobs, 'job')}${complete}, ${plural(instants, 'sample')}, ${tier}${planes === '' ? '' : `; ${planes}`}`
+}
+
+/** `120 lock resources, 2 lock servers, 10 token clients, 3 convoys`; empty for a bundle without any. */
+export function planesText({ samples: { planes = [], convoys = 0 } }: PageFacts['manifest']): string {
+  const named = planes.map(({ title, series }) => {
+    const name = `${title.slice(0, 1).toLowerCase()}${title.slice(1)}`
+    return plural(series, name.replace(/s$/, ''), name)
+  })
+  return [...named, ...(convoys > 0 ? [plural(convoys, 'kept convoy')] : [])].join(', ')
 }
 
 /** Summary of the audit, one sentence. */
@@ -215,6 +226,51 @@ function jobs(data: ReplayData): string[] {
   ]
 }
 
+/** Tables of locks, metadata and tokens: the leading series, means over the range. */
+function planes(data: ReplayData): string[] {
+  const number = (text: string): { text: string; isNumber: true } => ({ text, isNumber: true })
+  const mean = (of: Column | undefined): string => figure(extentOf(valuesOf(of ?? null, data.t.length))?.mean)
+  return data.planes.flatMap((table) => {
+    const names = [table.nameIs, ...(table.placeIs === '' ? [] : [table.placeIs]), ...(table.hasJob ? ['job'] : [])]
+    const own = table.series.map((s) => [
+      mdText(s.name),
+      ...(table.placeIs === '' ? [] : [mdText(s.place)]),
+      ...(table.hasJob ? [mdText(s.job)] : []),
+      ...s.values.map(mean),
+    ])
+    const rest = table.others
+    const others = rest === null ? [] : [['all others', ...names.slice(1).map(() => ''), ...rest.map(mean)]]
+    const head = table.columns.map((c) => number(c.unit === '' ? c.title : `${c.title}, ${c.unit}`))
+    return [
+      `### ${mdText(table.title)}, means over the range`,
+      '',
+      mdTable([...names.map((text) => ({ text: mdText(text) })), ...head], [...own, ...others]),
+      '',
+      ...(rest === null ? [] : [`All series: csv/${table.id}.csv.`, '']),
+    ]
+  })
+}
+
+function convoys(data: ReplayData): string[] {
+  if (data.convoys.length === 0) return []
+  const rows = data.convoys.map((c) => [
+    formatClock(c.fromMs, true),
+    mdText(c.resource),
+    mdText(c.server),
+    formatNumber(c.toMs - c.fromMs, 1),
+    formatNumber(c.waiting),
+  ])
+  const number = (text: string): { text: string; isNumber: true } => ({ text, isNumber: true })
+  const head = [
+    { text: 'start' },
+    { text: 'resource' },
+    { text: 'lock server' },
+    number('length, ms'),
+    number('waiting'),
+  ]
+  return ['### Convoys', '', mdTable(head, rows), '']
+}
+
 function events(data: ReplayData): string[] {
   if (data.events.length === 0) return ['No events.', '']
   const shown = data.events.slice(0, EVENTS)
@@ -252,7 +308,9 @@ export function reportMarkdown(facts: PageFacts, data: ReplayData | null): strin
   return lines(
     headOf(facts),
     incident && incident.cells.length > 0 ? ['## Notebook', '', ...notebookMarkdown(incident)] : [],
-    data ? ['## Figures', '', ...figures(data), '## Jobs', '', ...jobs(data), '## Events', '', ...events(data)] : [],
+    data ? ['## Figures', '', ...figures(data), '## Jobs', '', ...jobs(data)] : [],
+    data && data.planes.length > 0 ? ['## Locks, metadata and tokens', '', ...planes(data), ...convoys(data)] : [],
+    data ? ['## Events', '', ...events(data)] : [],
     rules.before === '' && rules.after === ''
       ? []
       : rules.before === rules.after

@@ -53,7 +53,7 @@ function thinned(values: readonly (number | null)[], each: number): (number | nu
 
 /**
  * @param most  maximum number of points of a chart; means if there are more.
- * @returns     total RPC/s, bytes by job, service time, queued RPCs.
+ * @returns     total RPC/s, bytes by job, service time, queued RPCs; those of locks, metadata and tokens.
  */
 export function standardCharts(data: ReplayData, facts: PageFacts, most = Infinity): ChartCell[] {
   const { source } = facts.manifest
@@ -88,5 +88,18 @@ export function standardCharts(data: ReplayData, facts: PageFacts, most = Infini
     chart('bytes', 'Bytes by job', 'B/s, read and write', bytesByJob(data)),
     chart('wait', 'Service time', 'ms, mean over all RPCs', one('service time', data.cluster.serviceMs, 2)),
     chart('queued', 'Queued RPCs', 'RPCs', one('queued', data.cluster.queued, 4)),
+    ...data.planeCharts.map(({ title, unit, isStacked, lines }, i) =>
+      chart(
+        `plane${i + 1}`,
+        title,
+        unit,
+        lines.map(({ name, ink, values }) => ({
+          label: { kind: 'text', text: name.slice(0, 512) },
+          ink,
+          area: isStacked,
+          values: valuesOf(values, n),
+        })),
+      ),
+    ),
   ]
 }

@@ -5,6 +5,7 @@ import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { History } from '../history/history.ts'
 import { NotebookStore } from '../incidents/notebook/notebook-store.ts'
+import { recordPlanes } from '#tests/kits/electron/incidents/plane-rows.ts'
 import { runSluice } from '#tests/kits/cli/in-process.ts'
 import { instantOf } from './snapshot.ts'
 
@@ -46,6 +47,7 @@ describe('sluice snapshot', () => {
     if (!history.ok) throw new Error(history.error.why)
     const cluster = emulatedCluster(twoJobs(), { history: history.value, mode: 'enforce' })
     await cluster.run(8)
+    recordPlanes(history.value, NOW, 8)
     history.value.flush()
   })
 
@@ -83,7 +85,11 @@ describe('sluice snapshot', () => {
     })
     expect(manifest.members.map((m) => m.name).filter((n) => /^(?:csv|charts)/.test(n))).toEqual([])
     expect(manifest.members.every((m) => m.packed > 0)).toBe(true)
-    expect((await sluice('info', output.file)).stdout).toContain('Names are not redacted.')
+    const { stdout } = await sluice('info', output.file)
+    expect(stdout).toContain('Names are not redacted.')
+    expect(stdout).toMatch(
+      /^2 lock resources, 1 lock server, 1 metadata job, 1 metadata channel, 1 token client, 1 token pool, 1 kept convoy$/m,
+    )
   })
 
   it('verifies, and names what was changed with exit 1', async () => {

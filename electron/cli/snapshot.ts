@@ -15,6 +15,7 @@ import { fileSource } from '../incidents/bundle/file-source.ts'
 import { NotebookStore } from '../incidents/notebook/notebook-store.ts'
 import { sweep } from '../incidents/shelf/private-folder.ts'
 import { pseudonymCode } from '../incidents/redaction/pseudonym-key.ts'
+import { planesText } from '#core/snapshot/report.ts'
 import { readManifest } from '../incidents/bundle/read-manifest.ts'
 import { writeBundle } from '../incidents/bundle/write-bundle.ts'
 import { openZip } from '../incidents/zip/zip-in.ts'
@@ -200,6 +201,8 @@ async function info(file: string, { json }: { readonly json?: true }): Promise<v
       `${samples.servers} servers, ${samples.targets} targets, ${samples.jobs} jobs, ${samples.instants} samples, ${samples.tier}`,
     ),
   )
+  const planes = planesText(m)
+  if (planes !== '') line(plain(planes))
   line(m.redaction === 'none' ? 'Names are not redacted.' : 'Names are pseudonyms.')
   line(`content ${m.content}`)
   for (const text of m.missing) line(sentence(`missing: ${text}`))

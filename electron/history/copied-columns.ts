@@ -3,8 +3,11 @@
  * later additions to the schema stay private until someone decides otherwise.
  */
 import { markKind } from '#core/api/history.ts'
+import { padllPlane } from '#core/api/padll.ts'
 import { level } from '#core/api/parts.ts'
 import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
+import { isScope } from '#core/padll/vocabulary.ts'
+import { OTHERS, planeTableOf } from '#core/series/plane-tables.ts'
 import type { NameKind } from '#core/snapshot/notebook.ts'
 import type { Redactor } from '#core/snapshot/redactor.ts'
 import { readBins } from './io-table.ts'
@@ -12,8 +15,8 @@ import { packConvoy, unpackConvoy } from './convoy-table.ts'
 
 export type Value = string | number | null | Buffer
 
-/** Returns the redacted value; undefined omits the row. */
-type Treat = (value: Value, r: Redactor) => Value | undefined
+/** Returns the redacted value; undefined omits the row. row: values of all columns, in the order of the table. */
+type Treat = (value: Value, r: Redactor, row: readonly Value[]) => Value | undefined
 
 /** Numbers, and keys of other rows. */
 export const AS_IT_IS = 'as it is'
@@ -61,8 +64,39 @@ const bins = text((v) => {
 
 const messages: Treat = (value, r) => {
   const read = Buffer.isBuffer(value) ? unpackConvoy(value) : undefined
-  return read === undefined ? undefined : packConvoy(r.json(read))
+  return read === undefined ? undefined : packConvoy(redactConvoy(read, r))
 }
+
+/** Convoy's messages and lock lives as the resource of a frame, by whose fields names are recognized. */
+export const redactConvoy = (frame: unknown, r: Redactor): unknown => {
+  const redacted = r.json({ resource: frame })
+  return typeof redacted === 'object' && redacted !== null && 'resource' in redacted ? redacted.resource : null
+}
+
+/** Name or place of a plane's series, by the kind of its table; a name of an unknown table is free text. */
+const ofSeries =
+  (part: 'name' | 'place'): Treat =>
+  (value, r, row) => {
+    if (typeof value !== 'string' || value === '' || value === OTHERS.name) return value
+    const kind = row[SERIES_KIND]
+    const names = typeof kind === 'number' ? planeTableOf(kind)?.names[part] : undefined
+    if (names === undefined) return r.text(value)
+    if (names === 'kept') return isTerm(value) ? value : r.text(value)
+    if (names === 'file') return r.name('file', value)
+    return seriesParts(value)
+      .map((text) => r.name('host', text))
+      .join(PART_SEPARATOR)
+  }
+
+/** Index of `kind` in plane_series. */
+const SERIES_KIND = 2
+const PART_SEPARATOR = ' / '
+/** Parts of a place: a controller and its stage. */
+export const seriesParts = (text: string): string[] => text.split(PART_SEPARATOR)
+
+/** Scopes, planes and numbers of channels. */
+const isTerm = (text: string): boolean =>
+  isScope(text) || padllPlane.safeParse(text).success || /^[\d .:/-]+$/.test(text)
 
 const kind = enumerated('LIVE', 'EMULATED')
 
@@ -160,15 +194,15 @@ export const COPIED = {
     id: AS_IT_IS,
     cluster: AS_IT_IS,
     kind: AS_IT_IS,
-    place: free,
-    name: free,
+    place: ofSeries('place'),
+    name: ofSeries('name'),
     job_id: name('job'),
     last_ms: AS_IT_IS,
   },
   convoy: {
     id: AS_IT_IS,
     cluster: AS_IT_IS,
-    resource: free,
+    resource: name('file'),
     server: name('host'),
     from_ms: AS_IT_IS,
     to_ms: AS_IT_IS,

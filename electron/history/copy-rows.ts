@@ -63,7 +63,7 @@ export function copyRows({ from, to, redactor }: Copy, table: CopiedTable, rows:
   const redacted = (row: Value[]): boolean => {
     let isKept = true
     for (const { i, treat } of treated) {
-      const value = treat(row[i] ?? null, redactor)
+      const value = treat(row[i] ?? null, redactor, row)
       if (value === undefined) isKept = false
       else if (row[i] !== null) row[i] = value
     }

@@ -2,7 +2,7 @@
 import { formatClock } from '#core/base/clock-text.ts'
 import { niceMax, tickStep } from '#core/base/scale.ts'
 import { valuesOf } from '#core/snapshot/column.ts'
-import type { Column } from '#core/snapshot/replay-data.ts'
+import type { Column, ReplayPlane } from '#core/snapshot/replay-data.ts'
 import { bytesByJob } from '#core/snapshot/standard-charts.ts'
 import { factText, overTime } from '../charts/facts.ts'
 import type { Layer, Picture, Size, Values } from '../charts/picture.ts'
@@ -51,6 +51,10 @@ function chartPanel({ title, unit, kind, series, isStacked }: Chart): HTMLElemen
   const most = isStacked ? stackedMax(series) : largest(series.flatMap(({ values }) => values))
   const scale = scaleOf(most, kind, unit)
   const end = niceMax(most / scale.divisor)
+  // A pool may be negative.
+  const lowest = largest(series.flatMap(({ values }) => values.map((v) => (v === null ? null : -v))))
+  const low = isStacked || lowest <= 0 ? 0 : -niceMax(lowest / scale.divisor)
+  const step = tickStep(Math.max(end, -low))
   const legend = el('ul', { class: 'legend' })
   const readouts = series.map(({ name, ink }) => {
     const readout = el('b')
@@ -70,7 +74,7 @@ function chartPanel({ title, unit, kind, series, isStacked }: Chart): HTMLElemen
     )
     return {
       ...spanPicture(),
-      ends: { min: 0, max: end * divisor, step: tickStep(end) * divisor },
+      ends: { min: low * divisor, max: end * divisor, step: step * divisor },
       divisor,
       layers: series.map(({ ink }, s) => ({ t: courses.t, values: courses.values[s] ?? [], ...looksOf(p, ink) })),
     }
@@ -117,6 +121,21 @@ export function charts(): HTMLElement {
     lineChart('Service time', 'mean over all RPCs', serviceMs, 'ms', 'ms', 2),
     lineChart('Queued RPCs', 'all targets', queued, 'count', '', 5),
   )
+}
+
+/** Charts of one of locks, metadata and tokens. */
+export function planeCharts(plane: ReplayPlane['plane']): HTMLElement[] {
+  return data.planeCharts
+    .filter((chart) => chart.plane === plane)
+    .map(({ title, unit, isStacked, lines }) =>
+      chartPanel({
+        title,
+        unit,
+        isStacked,
+        kind: unit === 'ms' ? 'ms' : 'count',
+        series: lines.map(({ name, ink, values }) => ({ name, ink, values: valuesOf(values, count) })),
+      }),
+    )
 }
 
 /** Sparkline of a tile, with the cursor. */

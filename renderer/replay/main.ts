@@ -10,6 +10,7 @@ import { rules } from './rules.ts'
 import { strip } from './strip.ts'
 import { targets } from './targets.ts'
 import { redraw } from './sheet.ts'
+import { planes } from './planes.ts'
 import { tiles } from './tiles.ts'
 
 /** Device pixels per pixel of the pictures on paper. */
@@ -101,6 +102,7 @@ if (count > 0) {
     tiles(),
     el('div', { class: 'cols' }, el('div', {}, targets(), charts()), el('div', {}, events(), rules())),
     jobs(),
+    ...planes(),
   )
   keys()
 } else {

@@ -8,13 +8,25 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { readmePage } from '#electron/incidents/page/readme-page.ts'
 import { replayData } from '#electron/incidents/page/replay-data.ts'
-import { factsOf, fill, incidentOf, SMALL, type Size } from '../kits/electron/incidents/page-facts.ts'
+import { factsOf, fill, FROM, incidentOf, SMALL, type Size } from '../kits/electron/incidents/page-facts.ts'
+import { PLANE_NAMES, recordPlanes, type PlaneNames } from '../kits/electron/incidents/plane-rows.ts'
 import { tempFolder } from '../node/temp-folder.ts'
 import { chromiumPath, launch } from './browser.ts'
 
 function pageOf(size: Size, jobId?: (k: number) => string, incident: Incident = incidentOf(size)): string {
   const history = fill(size, jobId)
   const facts = factsOf(size, incident)
+  const text = readmePage(replayData(history.reader(), facts), facts)
+  history.close()
+  return text
+}
+
+/** Page of a source with locks, metadata and tokens. */
+function planesPage(size: Size, names: PlaneNames = PLANE_NAMES): string {
+  const history = fill(size)
+  recordPlanes(history, FROM, size.seconds, names)
+  history.flush()
+  const facts = factsOf(size)
   const text = readmePage(replayData(history.reader(), facts), facts)
   history.close()
   return text
@@ -178,6 +190,70 @@ describe.skipIf(chromiumPath === undefined)('in a browser, from disk', () => {
     await close()
   })
 
+  it('locks, metadata and tokens have charts and tables at the cursor; a convoy is replayed lock by lock', async () => {
+    const { page, said, close } = await open(planesPage(SMALL))
+    const titles = ['Locks', 'Metadata QoS', 'Tokens']
+    expect(await page.locator('.planes > h2').allTextContents()).toEqual(titles)
+    expect(await page.locator('#locks .charts h2').allTextContents()).toEqual(['Lock wait, p95', 'Lock conflicts'])
+    const resources = page.locator('section[aria-label="Lock resources"]')
+    const wait = async () => {
+      const heads = await resources.locator('thead th').allTextContents()
+      const cells = await resources.locator('tbody tr').first().locator('th, td').allTextContents()
+      return cells[heads.indexOf('Wait, p95ms')]
+    }
+    expect(await wait()).toBe('2')
+    await page.keyboard.press('Shift+ArrowRight')
+    expect(await wait()).toBe('12')
+    const first = () => resources.locator('tbody th bdi').first().textContent()
+    expect(await first()).toBe('ckpt.h5 / 3')
+    await resources.getByRole('button', { name: 'Grants' }).click()
+    await resources.getByRole('button', { name: 'Grants' }).click()
+    expect(await first()).toBe('ckpt.h5 / 4')
+    const convoys = page.locator('section[aria-label=Convoys]')
+    await convoys.locator('.convoy').click()
+    expect(await clock(page)).toBe('14:28:00')
+    expect(await convoys.locator('.convoy').getAttribute('aria-current')).toBe('true')
+    expect(await convoys.locator('rect.waits').count()).toBe(5)
+    expect(await convoys.locator('rect.holds').count()).toBe(4)
+    await convoys.locator('summary').nth(1).click()
+    expect(await convoys.locator('details[open] tbody tr').allTextContents()).toContain(
+      'cn1701-0to the serverrequests PW 0 .. 65 535\u22124.000\u22123.750',
+    )
+    expect(said).toEqual([])
+    await close()
+  })
+
+  it('a resource, a client or a stage that is a script runs nothing and is read as it is', async () => {
+    const [file = '', lockServer = '', stage = '', client = '', dataNode = '', job = ''] = HOSTILE
+    const {
+      page,
+      requests,
+      said,
+      file: address,
+      close,
+    } = await open(planesPage(SMALL, { file, lockServer, stage, client, dataNode, job }))
+    await page.keyboard.press('End')
+    expect(await page.locator('section[aria-label="Lock resources"] tbody th bdi').first().textContent()).toBe(
+      `${file} / 3`,
+    )
+    expect(await page.locator('.convoy bdi').first().textContent()).toBe(`${file} / 3`)
+    expect(await page.locator('img, iframe, base, meta[http-equiv=refresh], a[href^=javascript]').count()).toBe(0)
+    expect([requests, said]).toEqual([[address], []])
+    await close()
+  })
+
+  it('without scripts locks, metadata, tokens and convoys are tables', async () => {
+    const { page, said, close } = await open(planesPage(SMALL), { javaScriptEnabled: false })
+    expect(await page.locator('#still .figure svg').count()).toBe(10)
+    const titles = await page.locator('#still h2').allTextContents()
+    for (const title of ['Lock resources', 'Metadata channels', 'Token clients', 'Convoys'])
+      expect(titles.some((text) => text.startsWith(title))).toBe(true)
+    const text = (await page.locator('#still').textContent()) ?? ''
+    for (const word of ['ckpt.h5 / 3', 'ccpfs01', 'mds01 / cn1701', 'haechi1']) expect(text).toContain(word)
+    expect(said).toEqual([])
+    await close()
+  })
+
   it('without scripts the notebook, pictures, jobs, rules and events are read', async () => {
     const { page, said, close } = await open(usual(), { javaScriptEnabled: false })
     expect(await page.locator('#still .figure svg').count()).toBe(4)
@@ -189,7 +265,7 @@ describe.skipIf(chromiumPath === undefined)('in a browser, from disk', () => {
   })
 
   it('axe finds nothing, dark and light; nothing scrolls sideways at 900 px', async () => {
-    const { page, close } = await open(pageOf(FEW), { colorScheme: 'dark', viewport: { width: 900, height: 700 } })
+    const { page, close } = await open(planesPage(FEW), { colorScheme: 'dark', viewport: { width: 900, height: 700 } })
     await page.keyboard.press('End')
     for (const other of ['Light', 'Dark']) {
       expect(await page.locator('.btn').textContent()).toBe(other)

@@ -2,6 +2,7 @@
 import type { CsvQuery, Span, TierId } from '#core/api/history.ts'
 import { TIERS } from '#core/api/history.ts'
 import { AUDIT, HISTORY, NOTEBOOK, type MemberGroup } from '#core/snapshot/manifest.ts'
+import { PLANE_TABLES } from '#core/series/plane-tables.ts'
 import { notebookJson } from '#core/snapshot/notebook-json.ts'
 import type { ChartCell, Incident } from '#core/snapshot/notebook.ts'
 import { csvText } from '../../history/csv.ts'
@@ -39,6 +40,8 @@ export interface MemberParts {
 const FAST = 1
 /** Most rows of jobs.csv in a size-limited bundle. */
 const JOB_ROWS = 120_000
+/** The same of a table of locks, metadata or tokens. */
+const PLANE_ROWS = 60_000
 
 /** Finest resolution at which every job has its own rows and all rows fit. */
 export function jobsTier({ reader, span, samples, isAll }: MemberParts): TierId {
@@ -55,6 +58,16 @@ const NAMES: Readonly<Record<TierId, string>> = {
   '1s': 'one-second means',
   '10s': 'ten-second means',
   '1min': 'one-minute means',
+}
+
+/** Tables of locks, metadata and tokens with rows, each at the finest resolution at which its rows fit. */
+function planeTables({ reader, span, isAll }: MemberParts) {
+  return PLANE_TABLES.flatMap(({ id, title, most }) => {
+    const series = reader.allPlaneSeries(id).length
+    if (series === 0) return []
+    const instants = isAll ? Infinity : Math.floor(PLANE_ROWS / Math.min(series, most + 1))
+    return [{ id, title, tier: reader.planeTierFor(span.fromMs, span.toMs - 1, instants) }]
+  })
 }
 
 function csvMembers(parts: MemberParts): Member[] {
@@ -77,6 +90,7 @@ function csvMembers(parts: MemberParts): Member[] {
     text('jobs', jobs, `Every job, ${NAMES[jobs]}; gaps are empty`),
     text('events', finest, 'Events, newest first'),
     text('rules', finest, 'Rules in force, from the first to the last reading of each'),
+    ...planeTables(parts).map(({ id, title, tier }) => text(id, tier, `${title}, ${NAMES[tier]}; gaps are empty`)),
   ]
 }
 

@@ -17,6 +17,7 @@ import { makeRedactor } from '#core/snapshot/pseudonyms.ts'
 import { redactIncident } from '#core/snapshot/redact-notebook.ts'
 import { reportMarkdown } from '#core/snapshot/report.ts'
 import { standardCharts } from '#core/snapshot/standard-charts.ts'
+import { PLANE_TABLES } from '#core/series/plane-tables.ts'
 import { fixedJobColors, type JobColors } from '#core/series/job-colors.ts'
 import type { Span } from '#core/api/history.ts'
 import { writeExcerpt, type ExcerptFacts } from '../../history/excerpt.ts'
@@ -214,6 +215,16 @@ const aheadOf = (newestMs: number | undefined, toMs: number): string[] =>
     ? []
     : [`The newest sample is of ${formatInstant(newestMs)} UTC: later data is not included.`]
 
+/** Most convoys that are counted: those of a hundred days. */
+const CONVOYS_MOST = 2_000
+
+const planesOf = (reader: HistoryReader, { fromMs, toMs }: Span): Pick<Manifest['samples'], 'planes' | 'convoys'> => ({
+  planes: PLANE_TABLES.map(({ id, title }) => {
+    return { table: id, title, series: reader.allPlaneSeries(id).filter((s) => !s.isOthers).length }
+  }).filter(({ series }) => series > 0),
+  convoys: reader.convoys(fromMs, toMs - 1, CONVOYS_MOST).length,
+})
+
 function factsOf(redacted: RedactedInputs, source: BundleSource, input: ExportInput, o: WriteOptions): ManifestFacts {
   const { facts, incident, audit } = redacted
   const omitted = new Set(input.leaveOut)
@@ -236,7 +247,7 @@ function factsOf(redacted: RedactedInputs, source: BundleSource, input: ExportIn
       incident && !omitted.has('notebook') ? { id: incident.id, title: incident.title, status: incident.status } : null,
     source: redacted.source,
     range: input.span,
-    samples: { servers, targets, jobs, instants, tier, jobsWhole },
+    samples: { servers, targets, jobs, instants, tier, jobsWhole, ...planesOf(redacted.reader, input.span) },
     missing: [...new Set(missing)].slice(0, MISSING_MOST),
     redaction: redacted.redactor.isOn || source.isRedacted ? 'pseudonyms' : 'none',
     audit: audit && !omitted.has('audit') ? auditFacts(audit) : null,

@@ -9,7 +9,7 @@ import { plainLines, plainText } from '#core/base/plain-text.ts'
 import { chartSvg } from '#core/snapshot/chart-svg.ts'
 import { titleOf, type PageFacts } from '#core/snapshot/page-facts.ts'
 import { valuesOf } from '#core/snapshot/column.ts'
-import type { Column, ReplayData } from '#core/snapshot/replay-data.ts'
+import type { Column, ReplayData, ReplayPlane } from '#core/snapshot/replay-data.ts'
 import { auditText, extentOf, samplesText, sourceText, statusText } from '#core/snapshot/report.ts'
 import { standardCharts } from '#core/snapshot/standard-charts.ts'
 import { notebookHtml } from './cells.ts'
@@ -121,6 +121,7 @@ function still(data: ReplayData, facts: PageFacts, hasScript: boolean): Html {
         </tbody>
       </table>
     </div>
+    ${data.planes.map((table) => stillPlane(table, data.t.length))} ${stillConvoys(data)}
     <h2>Rules at the end</h2>
     <pre class="card">${facts.rules.after === '' ? 'None.' : plainLines(facts.rules.after)}</pre>
     <h2>Events</h2>
@@ -141,6 +142,63 @@ function still(data: ReplayData, facts: PageFacts, hasScript: boolean): Html {
   </section>`
 }
 
+/** Leading series of a table of locks, metadata or tokens. */
+function stillPlane({ title, nameIs, placeIs, hasJob, columns, series, others }: ReplayPlane, n: number): Html {
+  const mean = (of: Column): string => formatNumber(extentOf(valuesOf(of, n))?.mean, 1)
+  const row = (names: readonly string[], values: readonly Column[]): Html =>
+    html`<tr>
+      <th scope="row"><bdi>${names[0] ?? ''}</bdi></th>
+      ${names.slice(1).map((name) => html`<td class="word"><bdi>${name}</bdi></td>`)}
+      ${values.map((of) => html`<td>${mean(of)}</td>`)}
+    </tr>`
+  const heads = [nameIs, ...(placeIs === '' ? [] : [placeIs]), ...(hasJob ? ['job'] : [])]
+  return html`<h2>${title} <small>means over the range</small></h2>
+    <div class="card scroll">
+      <table>
+        <thead>
+          <tr>
+            ${heads.map((head) => html`<th scope="col" class="word">${head}</th>`)}
+            ${columns.map((c) => html`<th scope="col">${c.title} <small>${c.unit}</small></th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${series.map((s) => row([s.name, ...(placeIs === '' ? [] : [s.place]), ...(hasJob ? [s.job] : [])], s.values))}
+          ${others !== null && row(['all others', ...heads.slice(1).map(() => '')], others)}
+        </tbody>
+      </table>
+    </div>`
+}
+
+function stillConvoys({ convoys }: ReplayData): Html | false {
+  if (convoys.length === 0) return false
+  return html`<h2>Convoys</h2>
+    <div class="card scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" class="word">Start</th>
+            <th scope="col" class="word">Resource</th>
+            <th scope="col" class="word">Lock server</th>
+            <th scope="col">Length <small>ms</small></th>
+            <th scope="col">Waiting</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${convoys.map(
+            (c) =>
+              html`<tr>
+                <td class="word t3">${formatClock(c.fromMs, true)}</td>
+                <th scope="row" class="word"><bdi>${c.resource}</bdi></th>
+                <td class="word"><bdi>${c.server}</bdi></td>
+                <td>${formatNumber(c.toMs - c.fromMs, 1)}</td>
+                <td>${formatNumber(c.waiting)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`
+}
+
 const fact = (name: string, ...text: readonly (Html | string)[]): Html =>
   html`<div>
     <dt>${name}</dt>
@@ -156,6 +214,10 @@ function file(facts: PageFacts, data: ReplayData): Html {
     ...(data.rulesMore > 0
       ? [`${plural(data.rulesMore, 'more rule entry', 'more rule entries')} only in csv/rules.csv.`]
       : []),
+    ...data.planes
+      .filter(({ others }) => others !== null)
+      .map(({ id, title, series }) => `${title}: all but ${series.length} only in csv/${id}.csv; here as one row.`),
+    ...(data.convoysMore > 0 ? [`${plural(data.convoysMore, 'shorter convoy')} only in history.qosrec.`] : []),
   ]
   const missing = [...m.missing, ...bound]
   return html`<section id="file" class="sec">

@@ -17,7 +17,9 @@ import { Means, rounded, roundedBytes, roundedTime, roundedTokens } from '#core/
 import { fixedJobColors } from '#core/series/job-colors.ts'
 import { mainEvents } from '../../base/main-events.ts'
 import type { HistoryReader, HistoryRule } from '../../history/reader.ts'
+import { replayConvoys } from './replay-convoys.ts'
 import { replayJobs } from './replay-jobs.ts'
+import { replayPlanes } from './replay-planes.ts'
 import { readingOf, type Reading } from './replay-reading.ts'
 
 const TEXT_MOST = 4_096
@@ -171,5 +173,7 @@ export function replayData(reader: HistoryReader, facts: PageFacts, jobColors = 
     ...replayJobs(of, facts.manifest.samples.jobs, JOBS_MOST, jobColors),
     ...replayRules(reader, fromMs, lastMs),
     ...events(reader, fromMs, lastMs),
+    ...replayPlanes(of, stepMs, jobColors),
+    ...replayConvoys(reader, fromMs, lastMs),
   }
 }

@@ -6,7 +6,7 @@ import { cadenceOf, missingFrom } from '../../history/parts.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 
 /** Most instants of the tier that is read: the finest with at most four per shown one. */
-const READ_MOST = 4 * INSTANTS_MOST
+export const READ_MOST = 4 * INSTANTS_MOST
 
 /** Instants to read, and their mapping to shown ones. */
 export interface Reading {

@@ -1,5 +1,5 @@
 /**
- * Collects every name that can occur in a bundle: from the history (each table by its columns), kept frames of views,
+ * Collects every name that can occur in a bundle: from the history (each table by its columns), kept convoys,
  * the audit, the readings and the notebook, and the operator's own. Fields are replaced in any case; free text is
  * searched for the collected names.
  */
@@ -15,6 +15,7 @@ import { filesystemOf } from '#core/snapshot/redact-target.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { OTHERS, planeTableOf } from '#core/series/plane-tables.ts'
 import { unpackConvoy } from '../../history/convoy-table.ts'
+import { seriesParts } from '../../history/copied-columns.ts'
 import type { BundleSource } from '../bundle/bundle-source.ts'
 import { loginName } from './redact-audit.ts'
 import { readingNames } from './redact-readings.ts'
@@ -275,16 +276,22 @@ function fromPlanes(c: Collector, { db, cluster }: BundleSource, { fromMs, toMs 
   for (const row of series.iterate(cluster, SERIES_MOST)) {
     const { kind, name, place, job_id: jobId } = row as { kind: number; name: string; place: string; job_id: string }
     const names = planeTableOf(kind)?.names
-    if (names && names.name !== 'kept' && name !== OTHERS.name) c.add(names.name, name)
-    if (names && names.place !== 'kept') c.add(names.place, place)
+    for (const [kind, text] of [
+      [names?.name, name],
+      [names?.place, place],
+    ] as const) {
+      if (kind === undefined || kind === 'kept' || text === OTHERS.name) continue
+      for (const part of kind === 'host' ? seriesParts(text) : [text]) c.add(kind, part)
+    }
     if (jobId !== '') c.add('job', jobId)
   }
-  const where = 'FROM convoy WHERE cluster = ? AND from_ms >= ? AND from_ms < ? ORDER BY to_ms - from_ms DESC, id LIMIT ?'
+  const where =
+    'FROM convoy WHERE cluster = ? AND from_ms >= ? AND from_ms < ? ORDER BY to_ms - from_ms DESC, id LIMIT ?'
   const convoys = db.prepare(`SELECT resource, server, data ${where}`).all(cluster, fromMs, toMs, most)
   for (const row of convoys as { resource: string; server: string; data: Buffer }[]) {
     c.add('file', row.resource)
     c.add('host', row.server)
-    replaceStrings(unpackConvoy(row.data), (kind, text) => {
+    replaceStrings({ resource: unpackConvoy(row.data) }, (kind, text) => {
       if (kind !== 'kept' && kind !== 'free') c.add(kind, text)
       return text
     })

@@ -14,7 +14,7 @@ import { isProse } from '#core/snapshot/redact-notebook.ts'
 import { FileReader } from '../../history/file-reader.ts'
 import { runCooperatively } from '../../history/cooperative.ts'
 import type { BundleSource, AuditSlice, RawReading } from '../bundle/bundle-source.ts'
-import { FIT_JOB_SAMPLES_MAX, FIT_MEANS_BYTES_MAX } from '../../history/fit-to-limits.ts'
+import { FIT_INSTANTS_MAX, FIT_JOB_SAMPLES_MAX, FIT_MEANS_BYTES_MAX } from '../../history/fit-to-limits.ts'
 import { SECOND } from '../../history/tiers.ts'
 import { namesFailure, namesInSteps } from './names.ts'
 import type { NameCode } from './pseudonym-key.ts'
@@ -26,6 +26,9 @@ import type { NameCode } from './pseudonym-key.ts'
 const PACKED = 0.8
 const CSV_ROW = 14
 const CSV_ROWS_MAX = 120_000
+/** CSV of locks, metadata and tokens, per packed byte of their rows, and most of it in a bundle of limited size. */
+const PLANE_CSV = 1
+const PLANE_CSV_MAX = 6e6
 const EVENT = 60
 const RULE = 24
 const DEFLATED = 0.7
@@ -83,11 +86,21 @@ function countHistory(db: Database, cluster: number, span: Span, detail: 'fit' |
         .pluck()
         .get(cluster, to, from),
     ),
-    planeBytes: number(
-      'SELECT sum(length(lead) + length(rest)) FROM block WHERE cluster = ? AND kind > 2 AND at_ms >= ? AND at_ms < ?',
-    ),
+    planeBytes: planeBytes(db, [cluster, from, to], detail),
     convoyBytes: number('SELECT sum(length(data)) FROM convoy WHERE cluster = ? AND from_ms >= ? AND from_ms < ?'),
   }
+}
+
+/** Packed bytes of locks, metadata and tokens; of a bundle of limited size, those of tiers that it has. */
+function planeBytes(db: Database, range: readonly number[], detail: 'fit' | 'all'): number {
+  const tiers = db
+    .prepare(
+      `SELECT count(*) AS blocks, sum(length(lead) + length(rest)) AS bytes FROM block
+       WHERE cluster = ? AND kind > 2 AND at_ms >= ? AND at_ms < ? GROUP BY kind, tier`,
+    )
+    .all(...range) as { blocks: number; bytes: number }[]
+  const kept = tiers.filter((t) => detail === 'all' || t.blocks <= FIT_INSTANTS_MAX)
+  return kept.reduce((sum, t) => sum + t.bytes, 0)
 }
 
 const historyBytes = (c: HistoryCounts): number =>
@@ -95,7 +108,8 @@ const historyBytes = (c: HistoryCounts): number =>
 
 const csvBytes = (c: HistoryCounts, detail: 'fit' | 'all'): number => {
   const rows = detail === 'all' ? c.samples : Math.min(c.samples, CSV_ROWS_MAX)
-  return Math.round((rows + c.targets + c.instants) * CSV_ROW + c.events * EVENT + c.rules * RULE)
+  const planes = Math.min(c.planeBytes * PLANE_CSV, detail === 'all' ? Infinity : PLANE_CSV_MAX)
+  return Math.round((rows + c.targets + c.instants) * CSV_ROW + c.events * EVENT + c.rules * RULE + planes)
 }
 
 const auditBytes = (slice: AuditSlice | null): number =>

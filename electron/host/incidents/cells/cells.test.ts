@@ -7,6 +7,7 @@ import { EnforcementStore } from '../../../enforce/store.ts'
 import type { History } from '../../../history/history.ts'
 import { facts, job, NOW, openAt } from '#tests/kits/electron/history/samples.ts'
 import type { FinishedRun } from '../../sandbox/run.ts'
+import { planeRow } from '#tests/kits/electron/incidents/plane-rows.ts'
 import { firstCells, type FirstParts } from './first-cells.ts'
 import { verdictCell } from './verdict.ts'
 import { newCells } from './new-cell.ts'
@@ -131,6 +132,30 @@ describe('what a new incident says', () => {
     const quiet = recorded()
     expect(opened(quiet, AT)).toMatchObject({ title: 'Incident at 00:05', cells: [{ kind: 'chart' }] })
     for (const h of [queues, jobs, quiet]) h.close()
+  })
+
+  it('lists the lock resources, metadata jobs and token clients that changed clearly, with their unit', () => {
+    const history = recorded()
+    for (let t = 0; t < 10 * MINUTE; t += SECOND) {
+      const lock = (name: string, conflicts: number) =>
+        planeRow('lock_resources', { name, place: 'ccpfs01' }, { conflicts_per_s: conflicts, grants_per_s: 50 })
+      history.recordPlane('lock_resources', NOW + t, [lock('ckpt.h5 / 3', isLate(t) ? 40 : 10), lock('mesh / 0', 5)])
+      const token = planeRow(
+        'token_clients',
+        { name: 'cn1', place: 'node' },
+        { used: isLate(t) ? 101 : 100, used_pool: 9 },
+      )
+      history.recordPlane('token_clients', NOW + t, [token])
+    }
+    history.settle()
+    const tables = whole(opened(history, AT).cells).filter((c) => c.kind === 'table')
+    expect(tables.map((c) => c.title)).toEqual(['Lock resources: conflicts'])
+    expect(tables[0]).toMatchObject({
+      known: 2,
+      columns: [{ unit: '/s' }, { unit: '/s' }, { label: 'change', signed: true }],
+      rows: [{ name: { kind: 'file', text: 'ckpt.h5 / 3' }, values: [10, 40, 30] }],
+    })
+    history.close()
   })
 
   it('has no empty cells: of a source without samples only what was written', () => {

@@ -11,7 +11,7 @@ import { diffs } from './diff.ts'
 import type { Standpoint } from './standpoint.ts'
 import { measuredStateInSteps as inSteps, type MeasuredState } from './measured-state.ts'
 import { compared, type RangeMs } from './ranges.ts'
-import { moversTable } from './tables.ts'
+import { moversTable, planeMoversTables } from './tables.ts'
 import { LINES_AT_FIRST, transcript } from './transcript.ts'
 import { belongs, verdictCell } from './verdict.ts'
 import { oneLine, sentenceOf, titleOf } from './summary-text.ts'
@@ -188,6 +188,8 @@ export function* firstCellsInSteps(parts: FirstParts): Steps<FirstCells> {
       return alertCell ? [alertCell, ...otherCells.filter((c) => c.title !== alertCell.title)].slice(0, 2) : otherCells
     })
     filling.add('largest changes', () => state && moversTable(standpoint, reader, state))
+    yield
+    filling.add('changes of locks, metadata and tokens', () => state && planeMoversTables(standpoint, reader, state))
     yield
     filling.add('rules', () => diffs(standpoint, reader, span))
     yield

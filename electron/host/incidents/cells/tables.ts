@@ -1,6 +1,7 @@
-/** Frozen tables: jobs by change, jobs by rate, state of targets. */
+/** Frozen tables: jobs by change, jobs by rate, state of targets; locks, metadata and tokens by change. */
 import { PROMINENT } from '#core/series/job-colors.ts'
-import type { TableCell } from '#core/snapshot/notebook.ts'
+import { planeTable, type PlaneTableId } from '#core/series/plane-tables.ts'
+import type { NameKind, TableCell } from '#core/snapshot/notebook.ts'
 import type { HistoryReader } from '../../../history/reader.ts'
 import { POINTS, rounded } from './curves.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
@@ -53,6 +54,46 @@ export function moversTable(standpoint: Standpoint, reader: HistoryReader, state
     of: provenanceOf(standpoint, state.b, reader.tierFor(state.b.fromMs, state.b.toMs, POINTS)),
   }
 }
+
+/** Tables of which the series with the largest changes are listed, and the kind of their names. */
+const PLANE_MOVERS: readonly (readonly [table: PlaneTableId, name: NameKind])[] = [
+  ['lock_resources', 'file'],
+  ['metadata_jobs', 'job'],
+  ['token_clients', 'host'],
+]
+const SERIES = 6
+/** Least change of the first row, as a share of the larger of its two values. */
+const CHANGE_LEAST = 0.25
+
+/** Lock resources, metadata jobs and token clients by change of their main measure, each if one of them changed clearly. */
+export const planeMoversTables = (standpoint: Standpoint, reader: HistoryReader, state: MeasuredState): NewTable[] =>
+  PLANE_MOVERS.flatMap(([id, kind]) => {
+    const table = planeTable(id)
+    const column = table.columns.find((c) => c.name === table.main)
+    const { rows, rest } = reader.planeMovers(id, table.main, state.a, state.b, SERIES)
+    const shown = rows.filter((m) => m.a !== m.b && !m.isOthers)
+    const [first] = shown
+    if (!column || !first || Math.abs(first.b - first.a) < CHANGE_LEAST * Math.max(first.a, first.b)) return []
+    const label = (text: string, signed = false): TableCell['columns'][number] => {
+      return { label: text, unit: column.unit, signed }
+    }
+    const names = shown.map((m) => (kind === 'job' ? m.jobId : m.name))
+    const colors = colorsIn(standpoint, kind === 'job' ? names : [])
+    return [
+      {
+        kind: 'table',
+        title: `${table.title}: ${column.title.toLowerCase()}`,
+        columns: [...namesOf(state).map((text) => label(text)), label('change', true)],
+        rows: shown.map((m, i) => ({
+          name: { kind, text: short(names[i] ?? '') },
+          ink: colors[i] ?? 0,
+          values: [rounded(m.a), rounded(m.b), rounded(m.b - m.a)],
+        })),
+        known: rows.length + rest.names,
+        of: provenanceOf(standpoint, state.b, reader.planeTierFor(state.b.fromMs, state.b.toMs, POINTS)),
+      },
+    ]
+  })
 
 /** Jobs by RPCs sent in a range. */
 export function topTable(standpoint: Standpoint, reader: HistoryReader, span: RangeMs): NewTable | undefined {
