@@ -28,7 +28,7 @@ const ALLOWED = {
     search: '',
     sandbox: `${MODEL} batch`,
     snapshot: 'base controllers',
-    api: 'base controllers padll snapshot',
+    api: 'base controllers series padll snapshot',
     alerts: 'base series snapshot',
   },
   electron: {
