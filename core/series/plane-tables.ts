@@ -38,6 +38,8 @@ export interface PlaneTable {
   /** Meaning of a series' name, and of its place; empty if the table has no place. */
   readonly nameIs: string
   readonly placeIs: string
+  /** Kinds of these names for redaction: pseudonyms of exports. kept: terms of the product and numbers. */
+  readonly names: { readonly name: 'file' | 'host' | 'kept'; readonly place: 'host' | 'kept' }
   /** True if a series belongs to a job. */
   readonly hasJob: boolean
   /** Most series with a row of their own in a period; the others are summed in one row. */
@@ -102,6 +104,7 @@ export const PLANE_TABLES = [
     about: 'Resources of a lock manager that reports every step (SeqDLM of ccPFS and the managers beside it)',
     nameIs: 'file and stripe',
     placeIs: 'lock server',
+    names: { name: 'file', place: 'host' },
     hasJob: false,
     most: 64,
     rank: ['grants_per_s', 'conflicts_per_s', 'waiters', 'holders'],
@@ -128,6 +131,7 @@ export const PLANE_TABLES = [
     about: 'Counters of each lock server, over all of its resources',
     nameIs: 'lock server',
     placeIs: 'name of the lock manager',
+    names: { name: 'host', place: 'kept' },
     hasJob: false,
     most: 64,
     rank: ['holders', 'grants_per_s', 'resources'],
@@ -160,6 +164,7 @@ export const PLANE_TABLES = [
     about: 'Jobs under metadata QoS in each scope: PADLL stages, or the TBF rules of a metadata server',
     nameIs: 'scope',
     placeIs: 'plane: stages or mds',
+    names: { name: 'kept', place: 'kept' },
     hasJob: true,
     most: 64,
     rank: ['asked_per_s', 'served_per_s', 'queued'],
@@ -192,6 +197,7 @@ export const PLANE_TABLES = [
     about: 'Channels of PADLL stages',
     nameIs: 'channel and object',
     placeIs: 'local controller and stage',
+    names: { name: 'kept', place: 'host' },
     hasJob: true,
     most: 64,
     rank: ['asked_per_s', 'served_per_s', 'queued'],
@@ -215,6 +221,7 @@ export const PLANE_TABLES = [
     about: 'Clients of a Haechi data node; tokens of a period, one token is one I/O',
     nameIs: 'client',
     placeIs: 'data node',
+    names: { name: 'host', place: 'host' },
     hasJob: true,
     most: 128,
     rank: ['used_reserved', 'used_pool', 'reservation'],
@@ -227,8 +234,22 @@ export const PLANE_TABLES = [
       column('used_reserved', 'From reservation', 'tokens', 'rate', 'sum', 'issued from its reservation'),
       column('used_pool', 'From pool', 'tokens', 'rate', 'sum', 'issued from the global pool'),
       column('yielded', 'Yielded', 'tokens', 'rate', 'sum', 'reservation tokens given up by decay'),
-      column('missed', 'Missed', '', 'rate', 'sum', '1 if the reservation was missed; of an interval the share of periods'),
-      column('starved', 'Starved', '', 'rate', 'sum', '1 if it waited for a token at the end; of an interval the share of periods'),
+      column(
+        'missed',
+        'Missed',
+        '',
+        'rate',
+        'sum',
+        '1 if the reservation was missed; of an interval the share of periods',
+      ),
+      column(
+        'starved',
+        'Starved',
+        '',
+        'rate',
+        'sum',
+        '1 if it waited for a token at the end; of an interval the share of periods',
+      ),
     ],
   },
   {
@@ -239,6 +260,7 @@ export const PLANE_TABLES = [
     about: 'Haechi data nodes: pool and capacity estimate of each period, in tokens',
     nameIs: 'data node',
     placeIs: '',
+    names: { name: 'host', place: 'kept' },
     hasJob: false,
     most: 64,
     rank: ['used', 'estimate'],

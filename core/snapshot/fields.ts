@@ -38,7 +38,12 @@ const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
     brw_sample: { kept: 'target at_ms seconds bins' },
     service_timeout: { kept: 'cluster service cpt at_ms current worst worst_at_s', pseudonym: 'node' },
     rolled: { kept: 'cluster tier to_ms' },
-    kept_frame: { kept: 'id cluster view at_ms', 'names replaced': 'data' },
+    plane_series: { kept: 'id cluster kind last_ms', pseudonym: 'job_id', 'names replaced': 'place name' },
+    convoy: {
+      kept: 'id cluster from_ms to_ms waiting',
+      pseudonym: 'server',
+      'names replaced': 'resource data',
+    },
     eviction: { kept: 'id at_ms cluster tier from_ms to_ms samples reason' },
     // color: of a job in charts.
     samples: {

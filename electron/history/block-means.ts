@@ -1,20 +1,23 @@
 /** Means over an interval, computed from the blocks in it. */
-import { KINDS, pack, type Packed, RECORD, RECORD_REST, WIDTH, type Kind } from './block.ts'
+import type { RollUpOf } from '#core/series/plane-tables.ts'
+import { KINDS, pack, ROLL_UPS, type Kind, type Packed } from './block.ts'
 import type { Block } from './reader.ts'
 
 /**
- * Mean of each series, column by column, over the instants added. A job that an instant does not name was idle and counts as zero;
- * a target that is not named was not measured; neither counts where it has a gap. A job's record is the last one named.
+ * Mean of each series over the instants added, or what else its column is rolled up by (`RollUpOf`). A job, or a series of a plane's
+ * rate, that an instant does not name was idle and counts as zero; a target that is not named was not measured; none counts where
+ * it has a gap.
  */
 export class BlockMeans {
   readonly #kind: Kind
+  readonly #rollUps: readonly RollUpOf[]
   readonly #width: number
   #instants = 0
   readonly #slots = new Map<number, number>()
   #keys = new Uint32Array(64)
   /** Number of instants that name each series. */
   #named = new Uint32Array(64)
-  /** Sums by series, then column. */
+  /** Sums by series, then column; of a column that is not summed its largest, smallest or last value. */
   #sums: Float64Array
   #gaps: Uint32Array
   /** Keys of the previous block: nearly every block has the same series as the one before it, also across intervals. */
@@ -23,7 +26,8 @@ export class BlockMeans {
 
   constructor(kind: Kind) {
     this.#kind = kind
-    this.#width = WIDTH[kind]
+    this.#rollUps = ROLL_UPS.get(kind) ?? []
+    this.#width = this.#rollUps.length
     this.#sums = new Float64Array(64 * this.#width)
     this.#gaps = new Uint32Array(64 * this.#width)
   }
@@ -46,14 +50,29 @@ export class BlockMeans {
     }
     for (let c = 0; c < width; c++) {
       const column = columns[c] as Float32Array
-      const isLast = this.#kind === KINDS.jobs && (c === RECORD || c === RECORD_REST)
-      for (let i = 0; i < n; i++) {
-        const at = (slots[i] as number) * width + c
-        const v = column[i] as number
-        if (isLast) sums[at] = v
-        else if (v === v) sums[at] = (sums[at] as number) + v
-        else gaps[at] = (gaps[at] as number) + 1
+      const rollUp = this.#rollUps[c] as RollUpOf
+      if (rollUp === 'last') for (let i = 0; i < n; i++) sums[(slots[i] as number) * width + c] = column[i] as number
+      else if (rollUp === 'max' || rollUp === 'min') this.#addExtreme(c, column, slots, rollUp === 'max')
+      else {
+        for (let i = 0; i < n; i++) {
+          const at = (slots[i] as number) * width + c
+          const v = column[i] as number
+          if (v === v) sums[at] = (sums[at] as number) + v
+          else gaps[at] = (gaps[at] as number) + 1
+        }
       }
+    }
+  }
+
+  #addExtreme(c: number, column: Float32Array, slots: Uint32Array, isMax: boolean): void {
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i] as number
+      const at = slot * this.#width + c
+      const v = column[i] as number
+      const sum = this.#sums[at] as number
+      const isFirst = (this.#named[slot] as number) - 1 === this.#gaps[at]
+      if (v !== v) this.#gaps[at] = (this.#gaps[at] as number) + 1
+      else if (isFirst || (isMax ? v > sum : v < sum)) this.#sums[at] = v
     }
   }
 
@@ -71,13 +90,19 @@ export class BlockMeans {
     const columns = Array.from({ length: width }, () => new Float32Array(n))
     for (let c = 0; c < width; c++) {
       const out = columns[c] as Float32Array
-      const isLast = this.#kind === KINDS.jobs && (c === RECORD || c === RECORD_REST)
+      const rollUp = this.#rollUps[c] as RollUpOf
+      const isRate = rollUp === 'rate'
       for (let i = 0; i < n; i++) {
         const slot = slots[i] as number
         const sum = this.#sums[slot * width + c] as number
-        const instants = this.#kind === KINDS.jobs ? this.#instants : (this.#named[slot] as number)
+        const named = this.#named[slot] as number
+        const gaps = this.#gaps[slot * width + c] as number
+        if (rollUp === 'last') out[i] = sum
+        // Never measured where it was named. A job that is idle beside its gaps was idle.
+        else if (gaps === named && this.#kind !== KINDS.jobs) out[i] = NaN
+        else if (rollUp === 'max' || rollUp === 'min') out[i] = sum
         // 0/0 is NaN, a gap.
-        out[i] = isLast ? sum : sum / (instants - (this.#gaps[slot * width + c] as number))
+        else out[i] = sum / ((isRate ? this.#instants : named) - gaps)
       }
     }
     const packed = pack(this.#kind, { n, keys, columns })

@@ -5,9 +5,9 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { TierId } from '#core/api/history.ts'
 import { TIERS } from '#core/api/history.ts'
-import { KINDS, unpack, unpackLead, type Kind } from './block.ts'
+import { KINDS, unpack, unpackLead, type Kind, type PlaneKind } from './block.ts'
 import { CLUSTER_COLUMNS, type Block } from './reader.ts'
-import { stepOf, tierNumber, tierOf } from './tiers.ts'
+import { RAW, SECOND, stepOf, tierNumber, tierOf } from './tiers.ts'
 
 /** Most blocks held in memory while a span is iterated. */
 const AT_ONCE = 64
@@ -30,6 +30,9 @@ export class BlockReader {
   readonly #first: Statement<number[]>
   readonly #last: Statement<number[]>
   readonly #one: Statement<number[]>
+  readonly #newest: Statement<number[]>
+  readonly #firstOf: Statement<number[]>
+  readonly #lastOf: Statement<number[]>
   readonly #lead: Statement<number[]>
   readonly #page: Statement<number[]>
   readonly #sums: Statement<number[]>
@@ -58,6 +61,11 @@ export class BlockReader {
     this.#sums = prepare(`SELECT at_ms, data ${instants} AND ${span}`).raw()
     const ofKind = 'FROM block WHERE cluster = ? AND kind = ? AND tier = ?'
     this.#one = prepare(`SELECT at_ms, n, lead, rest ${ofKind} AND at_ms = ?`).raw()
+    this.#firstOf = prepare(`SELECT at_ms ${ofKind} ORDER BY at_ms LIMIT 1`).pluck()
+    this.#lastOf = prepare(`SELECT at_ms ${ofKind} ORDER BY at_ms DESC LIMIT 1`).pluck()
+    this.#newest = prepare(
+      `SELECT at_ms, n, lead, rest ${ofKind} AND at_ms > ? AND at_ms <= ? ORDER BY at_ms DESC LIMIT 1`,
+    ).raw()
     this.#lead = prepare(`SELECT at_ms, n, lead ${ofKind} AND ${span}`).raw()
     this.#page = prepare(`SELECT at_ms, n, lead, rest ${ofKind} AND ${span} LIMIT ${AT_ONCE}`).raw()
     this.#sumsPage = prepare(`SELECT at_ms, 1, data, x'' ${instants} AND ${span} LIMIT ${AT_ONCE}`).raw()
@@ -66,6 +74,14 @@ export class BlockReader {
   extent(tier: number): Extent | undefined {
     const fromMs = this.#first.get(this.#cluster, tier) as number | undefined
     const toMs = this.#last.get(this.#cluster, tier) as number | undefined
+    return fromMs === undefined || toMs === undefined ? undefined : { fromMs, toMs }
+  }
+
+  /** First and last block of a kind in a tier. */
+  extentOf(kind: PlaneKind, tier: number): Extent | undefined {
+    const of = [this.#cluster, kind, tier] as const
+    const fromMs = this.#firstOf.get(...of) as number | undefined
+    const toMs = this.#lastOf.get(...of) as number | undefined
     return fromMs === undefined || toMs === undefined ? undefined : { fromMs, toMs }
   }
 
@@ -107,8 +123,14 @@ export class BlockReader {
     return statement.get(this.#cluster, tier, integer(atMs)) as number | undefined
   }
 
-  one(kind: Exclude<Kind, 2>, tier: number, atMs: number): Block | undefined {
+  one(kind: Exclude<Kind, typeof KINDS.cluster>, tier: number, atMs: number): Block | undefined {
     const row = this.#one.get(this.#cluster, kind, tier, integer(atMs)) as Row | undefined
+    return row && this.#blockOf(kind, row)
+  }
+
+  /** Newest block in (fromMs, toMs]. */
+  newest(kind: Exclude<Kind, typeof KINDS.cluster>, tier: number, fromMs: number, toMs: number): Block | undefined {
+    const row = this.#newest.get(this.#cluster, kind, tier, integer(fromMs), integer(toMs)) as Row | undefined
     return row && this.#blockOf(kind, row)
   }
 
@@ -191,18 +213,28 @@ export interface Segment {
 /**
  * Tiers to read for [fromMs, toMs): the one with at most about `points` instants, and finer ones for the end that it does not
  * cover yet.
+ *
+ * @param plane  kind of a plane's rows, which have no raw tier; undefined: samples.
  */
-export function segmentsOf(blocks: BlockReader, fromMs: number, toMs: number, points: number): Segment[] {
+export function segmentsOf(
+  blocks: BlockReader,
+  fromMs: number,
+  toMs: number,
+  points: number,
+  plane?: PlaneKind,
+): Segment[] {
+  const finest = plane === undefined ? RAW : SECOND
   const out: Segment[] = []
   let from = fromMs
   const last = toMs - 1
-  for (let tier = tierNumber(blocks.tierFor(fromMs, last, points)); tier >= 0 && from <= last; tier--) {
-    const extent = blocks.extent(tier)
+  const first = Math.max(finest, tierNumber(blocks.tierFor(fromMs, last, points)))
+  for (let tier = first; tier >= finest && from <= last; tier--) {
+    const extent = plane === undefined ? blocks.extent(tier) : blocks.extentOf(plane, tier)
     const step = stepOf(tier)
     // The newest second is complete only when it is over: left for the next call.
-    if (out.length > 0 && tier === 0) break
+    if (out.length > 0 && tier === RAW) break
     if (!extent || extent.toMs < from) continue
-    const end = Math.min(last, tier === 0 ? last : extent.toMs + step - 1)
+    const end = Math.min(last, tier === finest ? last : extent.toMs + step - 1)
     out.push({ tier, fromMs: from, toMs: end, weight: Math.max(step, 1000) / 1000 })
     from = end + 1
   }

@@ -1,6 +1,6 @@
 /** Tables of instants and blocks, with accounting of their size; all changes are made in the caller's transaction. */
 import type { Database, Statement } from 'better-sqlite3'
-import { KINDS, type Kind, type Packed } from './block.ts'
+import { ALL_KINDS, KINDS, type Kind, type Packed } from './block.ts'
 
 export interface StoredBlock extends Packed {
   readonly cluster: number
@@ -95,7 +95,8 @@ export class BlockTable {
     sql.account.run(cluster, KINDS.cluster, tier, -sums.n, -sums.n, -sums.bytes)
     let samples = sums.n
     let bytes = sums.bytes
-    for (const kind of [KINDS.jobs, KINDS.targets]) {
+    for (const kind of ALL_KINDS) {
+      if (kind === KINDS.cluster) continue
       const rows = sql.before.all(cluster, kind, tier, before) as Row[]
       let n = 0
       let size = 0

@@ -1,15 +1,33 @@
 /**
- * Packed blocks: all jobs, all targets or the sums of the cluster at one instant of one tier. Keys (Uint32, ascending) and the
- * first column form the lead; the other columns are stored separately, so that a query for RPC/s alone reads no more. Columns are
- * Float32, everything is little-endian, NaN is a gap. Reading returns views over the bytes. Sums have no key.
+ * Packed blocks: all jobs, all targets, the sums of the cluster, or the rows of a plane's table at one instant of one tier. Keys
+ * (Uint32, ascending) and the first column form the lead; the other columns are stored separately, so that a query for RPC/s alone
+ * reads no more. Columns are Float32, everything is little-endian, NaN is a gap. Reading returns views over the bytes. Sums have no
+ * key. The other columns of a plane's table are deflated: many of their values are zeros or repeat.
  */
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { PLANE_TABLES, type RollUpOf } from '#core/series/plane-tables.ts'
 import { CLUSTER_COLUMNS, JOB_COLUMNS, TARGET_COLUMNS, type Block } from './reader.ts'
 
 export const KINDS = { jobs: 0, targets: 1, cluster: 2 } as const
-export type Kind = (typeof KINDS)[keyof typeof KINDS]
+export type SampleKind = (typeof KINDS)[keyof typeof KINDS]
+export type PlaneKind = (typeof PLANE_TABLES)[number]['kind']
+export type Kind = SampleKind | PlaneKind
+
+export const PLANE_KINDS: readonly PlaneKind[] = PLANE_TABLES.map((t) => t.kind)
+/** Every kind, samples first. */
+export const ALL_KINDS: readonly Kind[] = [...Object.values(KINDS), ...PLANE_KINDS]
+const isPlane = (kind: Kind): kind is PlaneKind => kind > KINDS.cluster
+
+/** Roll-up of each column of a block, by kind. A job's record is the last one named. */
+export const ROLL_UPS: ReadonlyMap<Kind, readonly RollUpOf[]> = new Map<Kind, readonly RollUpOf[]>([
+  [KINDS.jobs, JOB_COLUMNS.map((c) => (c === 'record' || c === 'recordRest' ? 'last' : 'rate'))],
+  [KINDS.targets, TARGET_COLUMNS.map(() => 'mean')],
+  [KINDS.cluster, CLUSTER_COLUMNS.map(() => 'mean')],
+  ...PLANE_TABLES.map((t): [Kind, readonly RollUpOf[]] => [t.kind, t.columns.map((c) => c.rollUp)]),
+])
 
 /** Columns of a block, by kind. */
-export const WIDTH: Readonly<Record<Kind, number>> = [JOB_COLUMNS.length, TARGET_COLUMNS.length, CLUSTER_COLUMNS.length]
+export const widthOf = (kind: Kind): number => (ROLL_UPS.get(kind) ?? []).length
 
 export const RECORD = JOB_COLUMNS.indexOf('record')
 export const RECORD_REST = JOB_COLUMNS.indexOf('recordRest')
@@ -51,6 +69,7 @@ export interface Packed {
 }
 
 const EMPTY = Buffer.alloc(0)
+const DEFLATE = 1
 
 /** Packs a block. A `recordRest` column of zeros is omitted: nearly every block has one. */
 export function pack(kind: Kind, { n, keys, columns }: Columns): Packed {
@@ -58,7 +77,7 @@ export function pack(kind: Kind, { n, keys, columns }: Columns): Packed {
     const sums = Float32Array.from(columns, (c) => c[0] ?? NaN)
     return { n: 1, lead: swapped(Buffer.from(sums.buffer)), rest: EMPTY }
   }
-  let width = WIDTH[kind]
+  let width = widthOf(kind)
   if (kind === KINDS.jobs) {
     const rest = columns[RECORD_REST] as Float32Array
     let isPlain = true
@@ -76,7 +95,12 @@ export function pack(kind: Kind, { n, keys, columns }: Columns): Packed {
     if (order) for (let i = 0; i < n; i++) to[i] = from[order[i] as number] as number
     else to.set(from.subarray(0, n))
   }
-  return { n, lead: swapped(Buffer.from(bytes, 0, 8 * n)), rest: swapped(Buffer.from(bytes, 8 * n)) }
+  const rest = swapped(Buffer.from(bytes, 8 * n))
+  return {
+    n,
+    lead: swapped(Buffer.from(bytes, 0, 8 * n)),
+    rest: isPlane(kind) ? deflateRawSync(rest, { level: DEFLATE }) : rest,
+  }
 }
 
 /** Typed-array views need aligned offsets. */
@@ -99,9 +123,20 @@ export function unpackLead(n: number, lead: Buffer): { keys: Uint32Array; first:
   }
 }
 
+/** Inflates the columns of a plane's table; anything else than `length` bytes is not valid, and empty. */
+function inflated(data: Buffer, length: number): Buffer {
+  if (length === 0) return EMPTY
+  try {
+    const bytes = inflateRawSync(data, { maxOutputLength: length })
+    return bytes.length === length ? bytes : EMPTY
+  } catch {
+    return EMPTY
+  }
+}
+
 /** Reads a block; undefined if the bytes are not valid. */
-export function unpack(kind: Kind, atMs: number, { n, lead, rest }: Packed): Block | undefined {
-  const width = WIDTH[kind]
+export function unpack(kind: Kind, atMs: number, { n, lead, rest: stored }: Packed): Block | undefined {
+  const width = widthOf(kind)
   if (kind === KINDS.cluster) {
     if (lead.length !== 4 * width) return undefined
     const bytes = aligned(lead)
@@ -109,6 +144,7 @@ export function unpack(kind: Kind, atMs: number, { n, lead, rest }: Packed): Blo
     return { atMs, keys: NO_KEYS, columns }
   }
   const head = unpackLead(n, lead)
+  const rest = isPlane(kind) ? inflated(stored, 4 * n * (width - 1)) : stored
   const length = rest.length === 4 * n * (width - 1)
   const isPlain = kind === KINDS.jobs && rest.length === 4 * n * (width - 2)
   if (!head || !(length || isPlain)) return undefined

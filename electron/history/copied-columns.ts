@@ -8,7 +8,7 @@ import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
 import type { NameKind } from '#core/snapshot/notebook.ts'
 import type { Redactor } from '#core/snapshot/redactor.ts'
 import { readBins } from './io-table.ts'
-import { packFrame, unpackFrame } from './stored-frames.ts'
+import { packConvoy, unpackConvoy } from './convoy-table.ts'
 
 export type Value = string | number | null | Buffer
 
@@ -59,9 +59,9 @@ const bins = text((v) => {
   return read === undefined ? '' : JSON.stringify(read)
 })
 
-const frame: Treat = (value, r) => {
-  const read = Buffer.isBuffer(value) ? unpackFrame(value) : undefined
-  return read === undefined ? undefined : packFrame(r.json(read))
+const messages: Treat = (value, r) => {
+  const read = Buffer.isBuffer(value) ? unpackConvoy(value) : undefined
+  return read === undefined ? undefined : packConvoy(r.json(read))
 }
 
 const kind = enumerated('LIVE', 'EMULATED')
@@ -156,12 +156,24 @@ export const COPIED = {
     worst_at_s: AS_IT_IS,
   },
   rolled: { cluster: AS_IT_IS, tier: AS_IT_IS, to_ms: AS_IT_IS },
-  kept_frame: {
+  plane_series: {
     id: AS_IT_IS,
     cluster: AS_IT_IS,
-    view: enumerated('locks', 'metadata', 'tokens'),
-    at_ms: AS_IT_IS,
-    data: frame,
+    kind: AS_IT_IS,
+    place: free,
+    name: free,
+    job_id: name('job'),
+    last_ms: AS_IT_IS,
+  },
+  convoy: {
+    id: AS_IT_IS,
+    cluster: AS_IT_IS,
+    resource: free,
+    server: name('host'),
+    from_ms: AS_IT_IS,
+    to_ms: AS_IT_IS,
+    waiting: AS_IT_IS,
+    data: messages,
   },
   eviction: {
     id: AS_IT_IS,

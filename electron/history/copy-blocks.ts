@@ -5,7 +5,7 @@
 import { BlockMeans } from './block-means.ts'
 import type { BlockReader } from './block-reader.ts'
 import { BlockTable } from './block-table.ts'
-import { KINDS, pack, unpack, type Columns, type Kind, type Packed } from './block.ts'
+import { ALL_KINDS, KINDS, pack, unpack, type Columns, type Kind, type Packed } from './block.ts'
 import type { Copy } from './copy-rows.ts'
 import { beginOf, type FittedDetail } from './fit-to-limits.ts'
 import { KeySet } from './key-set.ts'
@@ -15,7 +15,6 @@ import { floorTo, RAW, SECOND, stepOf, TIER_COUNT } from './tiers.ts'
 
 /** Blocks written per transaction. */
 const BLOCKS_AT_ONCE = 64
-const ALL_KINDS = [KINDS.jobs, KINDS.targets, KINDS.cluster] as const
 /** Tier that is completed up to the end of the range. */
 const TENS = 2
 
@@ -24,6 +23,8 @@ export interface CopiedSamples {
   /** Keys of jobs by tier. */
   readonly jobs: readonly KeySet[]
   readonly targets: KeySet
+  /** Keys of series of planes. */
+  readonly planes: KeySet
 }
 
 interface Stream {
@@ -49,6 +50,7 @@ export async function copyBlocks(
   const table = new BlockTable(to)
   const jobs = Array.from({ length: TIER_COUNT }, () => new KeySet())
   const targets = new KeySet()
+  const planes = new KeySet()
   const sum = fit && new OtherJobsSum(fit.whole)
   let count = 0
   const last = new LastBlock()
@@ -72,11 +74,12 @@ export async function copyBlocks(
     table.put({ cluster, kind, tier, atMs, ...packed })
     if (kind === KINDS.jobs) jobs[tier]?.add(made.keys.subarray(0, made.n))
     else if (kind === KINDS.targets) targets.add(keys)
+    else if (kind !== KINDS.cluster) planes.add(keys)
     count++
   }
   const streams = streamsOf(reader, copy, fit?.left ?? [], isRolled)
+  let atMs = span.fromMs
   for (let isOver = false; !isOver;) {
-    let atMs = span.fromMs
     to.transaction(() => {
       for (let i = 0; i < BLOCKS_AT_ONCE && !isOver; i++) {
         const next = nextOf(streams)
@@ -89,7 +92,7 @@ export async function copyBlocks(
     })()
     await copy.breathe((atMs - span.fromMs) / (span.toMs - span.fromMs))
   }
-  return { blocks: count, jobs, targets }
+  return { blocks: count, jobs, targets, planes }
 }
 
 function streamsOf(reader: BlockReader, copy: Copy, left: readonly number[], isRolled: boolean): Stream[] {

@@ -118,9 +118,8 @@ export function copyFacts(copy: Copy): { readonly name: string; readonly kind: s
 
 /** Limits for rows that may be very many, for a file of bounded size. */
 export interface Thinning {
-  /** Interval at which one decision per target and one kept frame per view are copied. */
+  /** Interval at which one decision per target is copied. */
   readonly decisionsMs: number
-  readonly framesMs: number
   /** Set to omit moves between jobs. */
   readonly withoutMoves: boolean
 }
@@ -167,15 +166,22 @@ export async function copyTimedRows(copy: Copy, thin?: Thinning): Promise<void> 
       order: 'cluster, node, at_ms, service, cpt',
       redacted: 'node',
     })
-    const frames = `WHERE cluster = ? AND ${within}`
-    copyRows(copy, 'kept_frame', {
-      where: thin ? firstOf('kept_frame', 'cluster, view', frames, thin.framesMs) : frames,
-      values: twice,
-      order: 'id',
-    })
+    copyRows(copy, 'convoy', { where: 'WHERE cluster = ? AND from_ms >= ? AND from_ms < ?', values, order: 'id' })
     await copy.breathe((from - span.fromMs) / (span.toMs - span.fromMs))
   }
 }
+
+/** Copies series of planes by key. */
+export function copyPlaneSeries(copy: Copy, keys: readonly number[]): void {
+  copyRows(copy, 'plane_series', {
+    where: 'WHERE cluster = ? AND id IN (SELECT value FROM json_each(?))',
+    values: [copy.cluster, JSON.stringify(keys)],
+    order: 'id',
+    cuts: { last_ms: `min(last_ms, ${dayAfter(copy.span.toMs)})` },
+  })
+}
+
+const dayAfter = (atMs: number): number => Math.ceil(atMs / DAY_MS) * DAY_MS
 
 /** Copies jobs by key, and those that tokens moved between. */
 export async function copyJobs(copy: Copy, sampled: Iterable<number>): Promise<void> {
@@ -185,7 +191,7 @@ export async function copyJobs(copy: Copy, sampled: Iterable<number>): Promise<v
     for (const key of used) keys.add(key)
   }
   const all = Float64Array.from(keys).sort()
-  const day = Math.ceil(copy.span.toMs / DAY_MS) * DAY_MS
+  const day = dayAfter(copy.span.toMs)
   for (let i = 0; i < all.length; i += ROWS_AT_ONCE) {
     const some = JSON.stringify([...all.subarray(i, i + ROWS_AT_ONCE)])
     copyRows(copy, 'job', {

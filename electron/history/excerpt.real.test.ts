@@ -30,7 +30,9 @@ function fill(history: History, jobs: number, settles = true): void {
     )
     // The last one is active only part of the time.
     history.record(at, s % 3 === 0 ? all : all.slice(0, -1), [target('secrettarget', s)], who, { rpcs: s + 1 })
-    history.keepFrame('locks', at, { text: 'secretjob on secrethost', n: s })
+    history.recordPlane('lock_resources', at, [
+      { name: 'secrettarget / 3', place: 'secrethost', jobId: '', values: [s + 1, 2, 3] },
+    ])
     if (s % 50 === 10) {
       const texts = { subject: 'secretuser', text: 'secretjob of secretaccount', where: 'secrettarget' }
       history.recordEvent({ atMs: at, kind: 'note', level: 'ok', ...texts })

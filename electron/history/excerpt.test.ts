@@ -56,12 +56,18 @@ function fill(history: History, jobs: number, settles = true): void {
     )
     // The last one is active only part of the time.
     history.record(at, s % 3 === 0 ? all : all.slice(0, -1), [target('secrettarget', s)], who, { rpcs: s + 1 })
-    history.keepFrame('locks', at, { text: 'secretjob on secrethost', n: s })
+    history.recordPlane('lock_resources', at, [
+      { name: 'secrettarget / 3', place: 'secrethost', jobId: '', values: [s + 1, 2, 3] },
+    ])
     if (s % 50 === 10) {
       const texts = { subject: 'secretuser', text: 'secretjob of secretaccount', where: 'secrettarget' }
       history.recordEvent({ atMs: at, kind: 'note', level: 'ok', ...texts })
     }
   }
+  history.keepConvoy(
+    { resource: 'secrettarget / 3', server: 'secrethost', fromMs: SPAN.fromMs, toMs: SPAN.fromMs + 9, waiting: 5 },
+    { text: 'secretjob on secrethost', n: 65 },
+  )
   const moved = { target: 'secrettarget', node: 'secrethost', kind: 'lend', tokens: 3 } as const
   const lender = '9.secretexe.secretjob.gone'
   const borrower = '1.secretexe.secretjob'
@@ -183,7 +189,20 @@ describe('what leaves', () => {
     out.close()
     reading(file, (r) => {
       expect(r.cluster).toBe('cluster a cluster')
-      expect(r.frame('locks', SPAN.fromMs + 5000)?.frame).toEqual({ text: 'a job on a host', n: 65 })
+      const rows = r.planeAt('lock_resources', SPAN.fromMs + 5000, 1000)
+      expect(rows?.columns[0]?.[0]).toBe(66)
+      expect(r.planeSeries(rows?.keys[0] ?? 0)).toMatchObject({ name: 'a target / 3', place: 'a host' })
+      expect(r.convoys(0, Infinity, 9)).toEqual([
+        {
+          id: 1,
+          resource: 'a target / 3',
+          server: 'host a host',
+          fromMs: SPAN.fromMs,
+          toMs: SPAN.fromMs + 9,
+          waiting: 5,
+        },
+      ])
+      expect(r.convoyFrame(1)).toEqual({ text: 'a job on a host', n: 65 })
     })
     expect(f).toMatchObject({
       jobs: 12,

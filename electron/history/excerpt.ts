@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 import type { Redactor } from '#core/snapshot/redactor.ts'
 import { BlockReader } from './block-reader.ts'
 import { copyBlocks, type CopiedSamples } from './copy-blocks.ts'
-import { copyFacts, copyJobs, copyTimedRows, type Copy } from './copy-rows.ts'
+import { copyFacts, copyJobs, copyPlaneSeries, copyTimedRows, type Copy } from './copy-rows.ts'
 import { missingOf } from './excerpt-missing.ts'
 import { fitToLimits, thinningOf, type FittedDetail } from './fit-to-limits.ts'
 import { KeySet } from './key-set.ts'
@@ -141,6 +141,7 @@ async function fill(
     const summedJobs = reduction && reduction.others > 0 ? reduction.others : 0
     const sampled = jobsOf(samples).keys()
     await copyJobs(copy, summedJobs > 0 ? sampled.filter((key) => key !== OTHER_JOBS_KEY) : sampled)
+    copyPlaneSeries(copy, [...samples.planes.keys()])
     if (summedJobs > 0) putOtherJobs(copy, summedJobs)
     const name = o.redactor.isOn ? o.redactor.name('cluster', known.name) : known.name
     const facts: RecordingFacts & { reduction: Reduction | undefined } = {

@@ -5,7 +5,8 @@ import type { TierId, ClusterMeasure, Span } from '#core/api/history.ts'
 import { BlockReader, sumOf, segmentsOf, tierOfSegments } from './block-reader.ts'
 import { KINDS } from './block.ts'
 import { IoTable, type BrwSample, type TimeoutSample } from './io-table.ts'
-import { unpackFrame } from './stored-frames.ts'
+import { ConvoyTable } from './convoy-table.ts'
+import { PlaneReader } from './plane-reader.ts'
 import { Marks } from './marks.ts'
 import { CLUSTER_COLUMNS, type HistoryReader, type HistoryJob, type HistoryTarget } from './reader.ts'
 import { tierNumber, stepOf } from './tiers.ts'
@@ -117,7 +118,8 @@ export class FileReader implements HistoryReader {
   readonly #jobs = new Map<number, HistoryJob>()
   readonly #job: Statement<(number | string)[]>
   readonly #jobByName: Statement<(number | string)[]>
-  readonly #frame: Statement<(number | string)[]>
+  readonly #planes: PlaneReader
+  readonly #convoys: ConvoyTable
 
   /**
    * @param of  name of the cluster; isOwner: set if closing the reader closes the file, which is then not the open store; close:
@@ -138,9 +140,8 @@ export class FileReader implements HistoryReader {
     const job = 'SELECT id, job_id, user, account, exe, nodes, first_ms FROM job WHERE cluster = ?'
     this.#job = db.prepare(`${job} AND id = ?`)
     this.#jobByName = db.prepare(`${job} AND job_id = ?`)
-    this.#frame = db.prepare(
-      'SELECT at_ms, data FROM kept_frame WHERE cluster = ? AND view = ? AND at_ms <= ? ORDER BY at_ms DESC LIMIT 1',
-    )
+    this.#planes = new PlaneReader(db, id, this.#blocks)
+    this.#convoys = new ConvoyTable(db)
   }
 
   extent(): ReturnType<HistoryReader['extent']> {
@@ -288,10 +289,40 @@ export class FileReader implements HistoryReader {
     return gapsOf(this.#db, this.id, this.#blocks, fromMs, toMs)
   }
 
-  frame(view: string, atMs: number): ReturnType<HistoryReader['frame']> {
-    const row = this.#frame.get(this.id, view, Math.floor(atMs)) as { at_ms: number; data: Buffer } | undefined
-    const frame = row && unpackFrame(row.data)
-    return frame === undefined || !row ? undefined : { atMs: row.at_ms, frame }
+  planeAt(...of: Parameters<HistoryReader['planeAt']>): ReturnType<HistoryReader['planeAt']> {
+    return this.#planes.at(...of)
+  }
+
+  planeBetween(...of: Parameters<HistoryReader['planeBetween']>): ReturnType<HistoryReader['planeBetween']> {
+    return this.#planes.between(...of)
+  }
+
+  planeTierFor(fromMs: number, toMs: number, points: number): TierId {
+    return this.#planes.tierFor(fromMs, toMs, points)
+  }
+
+  planeSeries(key: number): ReturnType<HistoryReader['planeSeries']> {
+    return this.#planes.series(key)
+  }
+
+  allPlaneSeries(...[table]: Parameters<HistoryReader['allPlaneSeries']>): ReturnType<HistoryReader['allPlaneSeries']> {
+    return this.#planes.allSeries(table)
+  }
+
+  planeLine(...of: Parameters<HistoryReader['planeLine']>): ReturnType<HistoryReader['planeLine']> {
+    return this.#planes.line(...of)
+  }
+
+  planeMovers(...of: Parameters<HistoryReader['planeMovers']>): ReturnType<HistoryReader['planeMovers']> {
+    return this.#planes.movers(...of)
+  }
+
+  convoys(fromMs: number, toMs: number, limit: number): ReturnType<HistoryReader['convoys']> {
+    return this.#convoys.between(this.id, fromMs, toMs, limit)
+  }
+
+  convoyFrame(id: number): unknown {
+    return this.#convoys.frame(this.id, id)
   }
 
   close(): void {

@@ -29,7 +29,6 @@ export interface FittedDetail extends Pick<Reduction, 'others' | 'left'> {
 /** Most moves between jobs; with more the ledger is left out. */
 const MOVES_FIT = 200_000
 const DECISIONS_MS = 10_000
-const FRAMES_FIT = 240
 const PIECE_MS = 60_000
 
 /** Samples by tier and summed RPC/s of one tier, per job. */
@@ -102,8 +101,7 @@ export function thinningOf({ from, cluster, span }: Copy): Thinning {
     )
     .pluck()
     .get(cluster, span.fromMs, span.toMs)
-  const framesMs = Math.max(1, Math.floor((span.toMs - span.fromMs) / FRAMES_FIT))
-  return { decisionsMs: DECISIONS_MS, framesMs, withoutMoves: Number(moves) > MOVES_FIT }
+  return { decisionsMs: DECISIONS_MS, withoutMoves: Number(moves) > MOVES_FIT }
 }
 
 interface Size {

@@ -11,16 +11,18 @@ import type { Span, TierId } from '#core/api/history.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Decision } from '#core/control/controller.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import type { PlaneRow, PlaneTableId } from '#core/series/plane-tables.ts'
 import type { AuditRecord } from '../base/audit.ts'
 import type { Chain } from './audit-table.ts'
 import type { Eviction } from './evictions.ts'
 import { FileReader } from './file-reader.ts'
-import { StoredFrames } from './stored-frames.ts'
+import { packConvoy } from './convoy-table.ts'
+import { PlaneWriter } from './plane-writer.ts'
 import { IoTable, type BrwRecord, type BrwSample, type TimeoutRecord, type TimeoutSample } from './io-table.ts'
 import { LdlmTable, type LdlmRecord, type LdlmSample } from './ldlm-table.ts'
 import { LedgerTables, type MovesQuery } from './ledger-tables.ts'
 import { jobRows, targetRows, type JobRow, type TargetRow } from './one-series.ts'
-import type { HistoryReader } from './reader.ts'
+import type { HistoryReader, KeptConvoy } from './reader.ts'
 import { writeRecording, type WrittenRecording } from './recording.ts'
 import { Recordings } from './recordings.ts'
 import type { ClusterSample, EventRecord, JobFacts, JobSample, MoveRecord, TargetSample } from './records.ts'
@@ -218,7 +220,8 @@ type Table =
       | 'decision'
       | 'event'
       | 'audit'
-      | 'kept_frame'
+      | 'plane_series'
+      | 'convoy'
     )
   | (
       | 'adaptbf_moves'
@@ -239,6 +242,7 @@ interface Present {
   readonly startedMs: number
   readonly names: SeriesNames
   readonly samples: SampleWriter
+  readonly planes: PlaneWriter
   readonly rules: RuleFollower
 }
 
@@ -250,7 +254,6 @@ export class History implements Writer {
   readonly #ledger: LedgerTables
   readonly #ldlm: LdlmTable
   readonly #io: IoTable
-  readonly #frames: StoredFrames
   readonly #sql: Statements
   #present: Present | undefined
   #newestMs: number | undefined
@@ -264,7 +267,6 @@ export class History implements Writer {
     this.#ledger = new LedgerTables(store.db)
     this.#ldlm = new LdlmTable(store.db)
     this.#io = new IoTable(store.db)
-    this.#frames = new StoredFrames(store.db)
     store.enter(this)
   }
 
@@ -334,7 +336,6 @@ export class History implements Writer {
     if (kind === 'LIVE') db.pragma('synchronous = FULL')
     const at = Math.round(startedMs)
     this.#newestMs = undefined
-    this.#frames.reset()
     this.#present = db.transaction(() => {
       const id = this.#store.clusterOf(kind, cluster, at)
       upkeep.rollUp.repair(id)
@@ -349,6 +350,13 @@ export class History implements Writer {
         startedMs: at,
         names,
         samples: new SampleWriter(id, names, (block) => this.#pending.block(block)),
+        planes: new PlaneWriter(
+          db,
+          id,
+          freeKeys,
+          (write) => this.#pending.name(write),
+          (block) => this.#pending.block(block),
+        ),
         rules: new RuleFollower(db, source),
       }
     })()
@@ -466,15 +474,24 @@ export class History implements Writer {
     this.#pending.write(() => this.#sql.forgetStates.run(cluster))
   }
 
-  /** True if a frame of a view would be kept now, so that frames need not be built otherwise. */
-  wantsFrame(view: string, atMs: number): boolean {
-    return this.#frames.isDue(view, atMs)
+  /**
+   * Records the rows of a plane's table for the period that ended at `atMs`: the highest ranked, and one of the others. Several
+   * periods that end in one second are rolled up into it.
+   */
+  recordPlane(table: PlaneTableId, atMs: number, rows: readonly PlaneRow[]): void {
+    this.#begun.planes.add(table, atMs, rows)
   }
 
-  /** Keeps a frame of a view without samples of its own; at most one in five seconds. */
-  keepFrame(view: string, atMs: number, frame: unknown): void {
-    const write = this.#frames.keep(this.#begun.cluster, view, atMs, frame)
-    if (write) this.#pending.write(write)
+  /** True if a convoy of that length would be one of the longest kept of its day, so that its messages need not be read otherwise. */
+  wantsConvoy(fromMs: number, lengthMs: number): boolean {
+    return lengthMs > this.#store.convoys.leastLength(this.#begun.cluster, fromMs)
+  }
+
+  /** Keeps a convoy with its messages, if it is one of the longest of its day. */
+  keepConvoy(convoy: Omit<KeptConvoy, 'id'>, frame: unknown): void {
+    const { cluster } = this.#begun
+    const data = packConvoy(frame)
+    if (data) this.#pending.write(() => this.#store.convoys.put(cluster, convoy, data))
   }
 
   /** Writes one audit record at once. @throws if it cannot be written: then nothing may be sent. */
@@ -597,6 +614,7 @@ export class History implements Writer {
     const { db, blocks } = this.#store
     this.#pending.flush(db, blocks, () => this.#store.freeSpace(this.#pending.bytes))
     this.#present?.names.trim()
+    this.#present?.planes.trim()
   }
 
   /** Writes pending data and closes the file. @throws like `flush`; the file is closed in any case. */

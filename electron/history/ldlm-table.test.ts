@@ -120,6 +120,6 @@ it('a file of version 2 becomes one of this version with everything in it, and t
   history.close()
   const db = new Database(file)
   expect(db.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION)
-  expect(SCHEMA_VERSION).toBe(5)
+  expect(SCHEMA_VERSION).toBe(6)
   db.close()
 })

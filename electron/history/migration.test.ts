@@ -39,7 +39,7 @@ it('a file of version 3 becomes one of this version with everything in it; jobs 
   const history = openAt(file, NOW + 1000)
   expect(history.notice).toBeUndefined()
   history.beginSource('LIVE', 'prod', '', NOW + 1000)
-  expect(SCHEMA_VERSION).toBe(5)
+  expect(SCHEMA_VERSION).toBe(6)
   const reader = history.reader()
   expect(reader.jobByName('7.cfd.u1')).toMatchObject({
     user: 'ana',

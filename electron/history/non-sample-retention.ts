@@ -1,6 +1,6 @@
 /**
  * Eviction of data that grows beside the samples of a cluster: decisions, moves between jobs, counters of locks and disks, service
- * estimates, kept frames; for an emulated cluster also ended rules and the audit. It has its own retention (`prune`); above the
+ * estimates, kept convoys; for an emulated cluster also ended rules and the audit. It has its own retention (`prune`); above the
  * quota it is evicted together with the finest samples, so that a controller that makes dozens of decisions a second does not
  * displace the samples they are based on. Events, rules in force and the audit of a live cluster are never evicted.
  */
@@ -22,7 +22,7 @@ const FIRST = `
     UNION ALL SELECT (SELECT at_ms FROM brw_sample AS b WHERE b.target = t.id ORDER BY at_ms LIMIT 1)
       FROM target AS t WHERE t.cluster = :cluster
     UNION ALL SELECT min(at_ms) FROM service_timeout WHERE cluster = :cluster
-    UNION ALL SELECT min(at_ms) FROM kept_frame WHERE cluster = :cluster)`
+    UNION ALL SELECT min(to_ms) FROM convoy WHERE cluster = :cluster)`
 
 const CUT = [
   `DELETE FROM adaptbf_moves WHERE ${OF_CLUSTER} AND at_ms < :before`,
@@ -30,7 +30,7 @@ const CUT = [
   `DELETE FROM ldlm_sample WHERE namespace IN (SELECT id FROM ldlm_namespace WHERE ${OF_CLUSTER}) AND at_ms < :before`,
   'DELETE FROM brw_sample WHERE target IN (SELECT id FROM target WHERE cluster = :cluster) AND at_ms < :before',
   'DELETE FROM service_timeout WHERE cluster = :cluster AND at_ms < :before',
-  'DELETE FROM kept_frame WHERE cluster = :cluster AND at_ms < :before',
+  'DELETE FROM convoy WHERE cluster = :cluster AND to_ms < :before',
 ]
 /** Ended rules; those ended by a controller have a decision, from which `first` finds them. */
 const CUT_RULES = `DELETE FROM rule WHERE ${OF_EMULATED} AND from_ms < :before AND to_ms < :before`

@@ -46,7 +46,8 @@ const TIMES = [
   'instant.at_ms',
   'block.at_ms',
   'event.at_ms',
-  'kept_frame.at_ms',
+  'convoy.from_ms',
+  'convoy.to_ms',
   'rule.from_ms',
   'rule.to_ms',
   'job.first_ms',
@@ -58,6 +59,8 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   target: ['name', 'node'],
   rule: ['server', 'name', 'conditions'],
   event: ['subject', 'text', 'place'],
+  plane_series: ['name', 'place', 'job_id'],
+  convoy: ['resource', 'server'],
 }
 const TEXT_MOST = 65_536
 

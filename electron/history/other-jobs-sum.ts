@@ -1,9 +1,9 @@
 /** Aggregates all but selected jobs into one "other" row. */
-import { RECORD, RECORD_REST, recordParts, WIDTH, KINDS, type Columns } from './block.ts'
+import { RECORD, RECORD_REST, recordParts, widthOf, KINDS, type Columns } from './block.ts'
 import { JOB_COLUMNS, type Block } from './reader.ts'
 import { OTHER_JOBS_KEY } from './reduction.ts'
 
-const COLUMNS = WIDTH[KINDS.jobs]
+const COLUMNS = widthOf(KINDS.jobs)
 const RPCS = JOB_COLUMNS.indexOf('rpcs')
 const THROTTLED = JOB_COLUMNS.indexOf('throttled')
 

@@ -162,26 +162,6 @@ it('a change of rules is among the main events although many alerts followed it'
   history.close()
 })
 
-it('frames of views are kept every five seconds, after an hour every minute, for a day', () => {
-  const history = openAt(newFile())
-  history.beginSource('EMULATED', 'c', '', NOW)
-  for (let s = 0; s < 2 * 3600; s++) history.keepFrame('locks', NOW + s * 1000, { s })
-  history.record(NOW + 2 * HOUR_MS, [], [], facts)
-  history.settle()
-  expect(history.count('kept_frame')).toBe(3600 / 5 + 60)
-  const reader = history.reader()
-  expect(reader.frame('locks', NOW + 30 * MINUTE_MS + 59_000)).toEqual({
-    atMs: NOW + 30 * MINUTE_MS,
-    frame: { s: 1800 },
-  })
-  expect(reader.frame('locks', NOW - 1)).toBeUndefined()
-  expect(reader.frame('tokens', NOW + HOUR_MS)).toBeUndefined()
-  history.record(NOW + 27 * HOUR_MS, [], [], facts)
-  history.settle()
-  expect(history.count('kept_frame')).toBe(0)
-  history.close()
-})
-
 it('the latest values as OpenMetrics: untrusted names escaped, gaps and stale values omitted', () => {
   const history = openAt(newFile())
   history.beginSource('LIVE', 'c"l', '', NOW)

@@ -161,11 +161,11 @@ export interface HistoryReader {
   /** Ranges within [fromMs, toMs] without any sample. */
   gaps(fromMs: number, toMs: number): { readonly fromMs: number; readonly toMs: number; readonly why: string }[]
   /**
-   * Rows of a plane at an instant: of the finest tier, the newest period that began in (atMs - withinMs, atMs]; undefined if there is
-   * none. Planes have no raw samples: their finest tier is that of a second.
+   * Rows of a plane at an instant: of the finest tier, the newest in (atMs - withinMs, atMs] or 1.5 steps of the tier; undefined if
+   * there are none. Planes have no raw samples: their finest tier is that of a second, the one in which a period ended.
    */
   planeAt(table: PlaneTableId, atMs: number, withinMs: number): Block | undefined
-  /** Rows of every period that began in [fromMs, toMs], oldest first. */
+  /** Rows of every second, or interval of a coarser tier, in [fromMs, toMs], oldest first. */
   planeBetween(table: PlaneTableId, tier: TierId, fromMs: number, toMs: number): Iterable<Block>
   /** Finest tier, from a second on, for a chart of a span with at most `points` instants. */
   planeTierFor(fromMs: number, toMs: number, points: number): TierId

@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 import { PLAIN } from '#core/snapshot/redactor.ts'
 import { BlockReader } from './block-reader.ts'
 import { copyBlocks } from './copy-blocks.ts'
-import { copyFacts, copyJobs, copyTimedRows, type Copy } from './copy-rows.ts'
+import { copyFacts, copyJobs, copyPlaneSeries, copyTimedRows, type Copy } from './copy-rows.ts'
 import { KeySet } from './key-set.ts'
 import { Refusal, writeNewFile } from './new-file.ts'
 import { RECORDING, type RecordingFacts } from './recording-facts.ts'
@@ -82,6 +82,7 @@ export async function writeRecording(
     const jobs = new KeySet()
     for (const keys of samples.jobs) jobs.add(keys.keys())
     await copyJobs(copy, jobs.keys())
+    copyPlaneSeries(copy, [...samples.planes.keys()])
     const facts: RecordingFacts = { cluster: known.name, kind: known.kind, ...span }
     const setting = JSON.stringify({ ...facts, reduction: reductionOf(db) })
     to.prepare('INSERT INTO setting VALUES (?, ?)').run(RECORDING, setting)

@@ -32,7 +32,7 @@ function filled(history: History): void {
   for (let s = 0; s < 300; s++) {
     const at = NOW + s * 1000
     history.record(at, [job('7.cfd.u1', s), job(`${s}.short.u2`, 1)], [target('OST0', s)], facts, { rpcs: s + 1 })
-    history.keepFrame('locks', at, { s, text: 'é' })
+    history.recordPlane('token_nodes', at, [{ name: 'dn1', place: '', jobId: '', values: [s + 1, 9] }])
     if (s % 60 === 30)
       history.recordEvent({ atMs: at, kind: 'note', level: 'ok', subject: 'n', text: `${s}`, where: '' })
     if (s === 90) {
@@ -81,10 +81,10 @@ it('a range is read back from its file unchanged, and nothing else is in it', as
   expect(there.jobByName('70.short.u2')?.user).toBe('u2')
   expect(there.events(0, Infinity, 99).map((e) => e.text)).toEqual(['150', '90'])
   expect(there.rulesAt(SPAN.fromMs).map((r) => r.name)).toEqual(['r'])
-  expect(there.frame('locks', SPAN.fromMs + 61_000)).toEqual({
-    atMs: SPAN.fromMs + 60_000,
-    frame: { s: 120, text: 'é' },
-  })
+  const minute = there.planeAt('token_nodes', SPAN.fromMs + 60_000, 1000)
+  expect(minute).toEqual(here.planeAt('token_nodes', SPAN.fromMs + 60_000, 1000))
+  expect(minute?.columns[0]?.[0]).toBe(121)
+  expect(there.allPlaneSeries('token_nodes')).toEqual(here.allPlaneSeries('token_nodes'))
   expect(there.gaps(SPAN.fromMs, SPAN.toMs)).toEqual([])
   there.close()
   const again = await history.writeRecording(SPAN, path.value)

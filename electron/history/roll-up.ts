@@ -7,7 +7,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { BlockMeans } from './block-means.ts'
 import { ended, type Steps } from '#core/base/steps.ts'
 import type { BlockTable, StoredBlock } from './block-table.ts'
-import { KINDS, unpack, type Kind, type Packed } from './block.ts'
+import { ALL_KINDS, KINDS, unpack, type Kind, type Packed } from './block.ts'
 import { floorTo, RAW, SECOND, stepOf } from './tiers.ts'
 
 /** Most instants of the finer tier that are written together as means. */
@@ -125,7 +125,7 @@ export class RollUp {
     const step = stepOf(tier)
     const made: StoredBlock[] = []
     let read = 0
-    for (const kind of [0, 1, 2] as const) {
+    for (const kind of ALL_KINDS) {
       const means = new BlockMeans(kind)
       let at = fromMs
       const put = (): void => {

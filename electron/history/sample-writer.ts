@@ -1,6 +1,6 @@
 /** Packs samples into blocks, both as taken and as means of a second. */
 import { BlockMeans } from './block-means.ts'
-import { pack, recordParts, SERIES_MAX, unpack, TOTALS_KEY, WIDTH, type Kind } from './block.ts'
+import { pack, recordParts, SERIES_MAX, unpack, TOTALS_KEY, widthOf, type SampleKind } from './block.ts'
 import type { StoredBlock } from './block-table.ts'
 import { CLUSTER_COLUMNS } from './reader.ts'
 import type { ClusterSample, JobFacts, JobSample, TargetSample } from './records.ts'
@@ -38,7 +38,7 @@ export class SampleWriter {
   readonly #cluster: number
   readonly #names: SeriesNames
   readonly #out: (block: StoredBlock) => void
-  readonly #scratch = ([0, 1, 2] as const).map((kind) => new Scratch(WIDTH[kind]))
+  readonly #scratch = ([0, 1, 2] as const).map((kind) => new Scratch(widthOf(kind)))
   readonly #means = ([0, 1, 2] as const).map((kind) => new BlockMeans(kind))
   #secondMs = 0
 
@@ -72,7 +72,7 @@ export class SampleWriter {
     if (second !== this.#secondMs) this.endSecond()
     this.#secondMs = second
     this.#scratch.forEach(({ keys, columns }, i) => {
-      const kind = i as Kind
+      const kind = i as SampleKind
       const n = counts[i] ?? 0
       const packed = pack(kind, { n, keys, columns })
       this.#out({ cluster: this.#cluster, kind, tier: RAW, atMs, ...packed })
@@ -85,7 +85,8 @@ export class SampleWriter {
   endSecond(): void {
     this.#means.forEach((means, i) => {
       const ended = means.end()
-      if (ended) this.#out({ cluster: this.#cluster, kind: i as Kind, tier: SECOND, atMs: this.#secondMs, ...ended })
+      if (ended)
+        this.#out({ cluster: this.#cluster, kind: i as SampleKind, tier: SECOND, atMs: this.#secondMs, ...ended })
     })
   }
 

@@ -4,6 +4,7 @@
  */
 import type { Database } from 'better-sqlite3'
 import { carryOver, prepareVersion4, VERSION_4 } from './schema-4.ts'
+import { carryFrames, VERSION_6 } from './schema-6.ts'
 
 /** Application id of Sluice's files ("Slui"). */
 export const APPLICATION_ID = 0x536c7569
@@ -99,10 +100,11 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (cluster, node, at_ms, service, cpt)
   ) STRICT, WITHOUT ROWID;
   `,
+  VERSION_6,
 ]
 
 /** Code that a migration runs after its SQL, by resulting version. */
-const CARRIES: Readonly<Record<number, (db: Database) => void>> = { 4: carryOver }
+const CARRIES: Readonly<Record<number, (db: Database) => void>> = { 4: carryOver, 6: carryFrames }
 
 /** Version that this release writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -23,12 +23,13 @@ interface Known {
 export interface FreeKeys {
   job: number
   target: number
+  plane: number
 }
 
 export const freeKeys = (db: Database): FreeKeys => {
   const next = (table: string): number =>
     Number(db.prepare(`SELECT ifnull(max(id), 0) + 1 FROM ${table}`).pluck().get())
-  return { job: next('job'), target: next('target') }
+  return { job: next('job'), target: next('target'), plane: next('plane_series') }
 }
 
 type Value = string | number | null

@@ -10,8 +10,8 @@ import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { AuditTable } from './audit-table.ts'
 import { NonSampleRetention, prune } from './non-sample-retention.ts'
 import { BlockTable } from './block-table.ts'
+import { ConvoyTable } from './convoy-table.ts'
 import { Evictions } from './evictions.ts'
-import { StoredFrames } from './stored-frames.ts'
 import { openHistory, type OpenedHistory } from './open.ts'
 import { freeKeys, type FreeKeys } from './series-names.ts'
 import { Settings } from './settings.ts'
@@ -46,6 +46,7 @@ export class HistoryStore {
   readonly audit: AuditTable
   readonly settings: Settings
   readonly evictions: Evictions
+  readonly convoys: ConvoyTable
   readonly upkeep: Upkeep
   readonly freeKeys: FreeKeys
   readonly #writers = new Set<Writer>()
@@ -64,13 +65,14 @@ export class HistoryStore {
     this.audit = new AuditTable(db)
     this.settings = new Settings(db)
     this.evictions = new Evictions(db)
+    this.convoys = new ConvoyTable(db)
     this.freeKeys = freeKeys(db)
     this.upkeep = new Upkeep({
       db,
       blocks: this.blocks,
       settings: this.settings,
       evictions: this.evictions,
-      frames: new StoredFrames(db),
+      convoys: this.convoys,
       beside: new NonSampleRetention(db, this.audit),
       clock: (cluster) => this.#clock(cluster),
       nowMs: () => this.nowMs,

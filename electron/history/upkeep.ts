@@ -5,8 +5,8 @@
 import type { Database } from 'better-sqlite3'
 import type { NonSampleRetention } from './non-sample-retention.ts'
 import type { BlockTable } from './block-table.ts'
+import type { ConvoyTable } from './convoy-table.ts'
 import type { Evictions, Reason } from './evictions.ts'
-import type { StoredFrames } from './stored-frames.ts'
 import { RollUp } from './roll-up.ts'
 import type { Settings } from './settings.ts'
 import { RAW, SECOND, TIER_COUNT } from './tiers.ts'
@@ -24,6 +24,8 @@ const BESIDE_AT_ONCE_MS = 10_000
 /** A full disk evicts raw samples and seconds only: before the coarser tiers are evicted, new data waits. */
 const DISK_TIERS = SECOND + 1
 const PAGES_AT_ONCE = 1000
+/** Kept convoys are kept as long as the means of ten seconds. */
+const CONVOY_TIER = SECOND + 1
 
 export interface UpkeepParts {
   readonly db: Database
@@ -31,7 +33,7 @@ export interface UpkeepParts {
   readonly beside: NonSampleRetention
   readonly settings: Settings
   readonly evictions: Evictions
-  readonly frames: StoredFrames
+  readonly convoys: ConvoyTable
   /** Current time of a cluster, and true if it is being sampled. */
   readonly clock: (cluster: number) => { readonly nowMs: number; readonly isLive: boolean }
   /** Wall clock, Unix ms. */
@@ -43,6 +45,7 @@ export class Upkeep {
   readonly rollUp: RollUp
   readonly #clusters
   readonly #forgetJobs
+  readonly #forgetSeries
   #timer: NodeJS.Timeout | undefined
   #isOver = false
 
@@ -54,6 +57,9 @@ export class Upkeep {
       `DELETE FROM job WHERE id IN (SELECT id FROM job WHERE cluster = ? AND last_ms < ?
        AND NOT EXISTS (SELECT 1 FROM adaptbf_moves WHERE lender = job.id)
        AND NOT EXISTS (SELECT 1 FROM adaptbf_moves WHERE borrower = job.id) LIMIT 500)`,
+    )
+    this.#forgetSeries = parts.db.prepare(
+      'DELETE FROM plane_series WHERE id IN (SELECT id FROM plane_series WHERE cluster = ? AND last_ms < ? LIMIT 500)',
     )
     this.#later(REST_MS)
   }
@@ -141,7 +147,7 @@ export class Upkeep {
 
   /** Deletes a batch of expired data; samples that are not in the coarser tier yet are kept. */
   #retain(cluster: number): boolean {
-    const { blocks, settings, evictions, frames, clock, nowMs } = this.#parts
+    const { blocks, settings, evictions, convoys, clock, nowMs } = this.#parts
     const now = clock(cluster).nowMs
     let hasMore = false
     for (let tier = RAW; tier < TIER_COUNT; tier++) {
@@ -152,9 +158,10 @@ export class Upkeep {
       evictions.add(nowMs(), cluster, tier, cut, 'retention')
       hasMore = true
     }
-    if (frames.tidy(cluster, now)) hasMore = true
-    const gone = this.#forgetJobs.run(cluster, Math.round(now - settings.keepOf(TIER_COUNT - 1)))
-    return hasMore || gone.changes > 0
+    if (convoys.cut(cluster, Math.round(now - settings.keepOf(CONVOY_TIER)))) hasMore = true
+    const before = Math.round(now - settings.keepOf(TIER_COUNT - 1))
+    const gone = this.#forgetJobs.run(cluster, before).changes + this.#forgetSeries.run(cluster, before).changes
+    return hasMore || gone > 0
   }
 
   #shrink(): boolean {

@@ -13,15 +13,19 @@ import { itemsOf } from '#core/snapshot/redact-conditions.ts'
 import { replaceStrings } from '#core/snapshot/redact-json.ts'
 import { filesystemOf } from '#core/snapshot/redact-target.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
-import { unpackFrame } from '../../history/stored-frames.ts'
+import { OTHERS, planeTableOf } from '#core/series/plane-tables.ts'
+import { unpackConvoy } from '../../history/convoy-table.ts'
 import type { BundleSource } from '../bundle/bundle-source.ts'
 import { loginName } from './redact-audit.ts'
 import { readingNames } from './redact-readings.ts'
 
 /** Jobs that ended before the span are included, since notes may mention them; the newest ones. */
 const EARLIER_JOBS = 20_000
-/** Most frames examined for a preview. */
-const FRAMES_QUICK = 6
+/** Most convoys examined for a preview. */
+const CONVOYS_QUICK = 6
+const CONVOYS_MOST = 10_000
+/** Most series of planes, the newest ones. */
+const SERIES_MOST = 100_000
 /** Jobs per step. */
 const STEP = 1_000
 
@@ -263,16 +267,24 @@ function fromDecisions(c: Collector, { db, cluster }: BundleSource, { fromMs, to
   }
 }
 
-function fromFrames(c: Collector, { db, cluster }: BundleSource, { fromMs, toMs }: Span, most: number): void {
-  const where = 'FROM kept_frame WHERE cluster = ? AND at_ms >= ? AND at_ms < ?'
-  const values = [cluster, Math.floor(fromMs), Math.ceil(toMs)]
-  const count = Number(db.prepare(`SELECT count(*) ${where}`).pluck().get(values))
-  const step = Math.max(1, Math.ceil(count / most))
-  let n = 0
-  for (const id of db.prepare(`SELECT id ${where} ORDER BY at_ms DESC, id`).pluck().all(values) as number[]) {
-    if (n++ % step !== 0) continue
-    const data = db.prepare('SELECT data FROM kept_frame WHERE id = ?').pluck().get(id) as Buffer | undefined
-    replaceStrings(data && unpackFrame(data), (kind, text) => {
+/** Names of planes' series, and those in the messages of kept convoys. */
+function fromPlanes(c: Collector, { db, cluster }: BundleSource, { fromMs, toMs }: Span, most: number): void {
+  const series = db.prepare(
+    'SELECT kind, name, place, job_id FROM plane_series WHERE cluster = ? ORDER BY id DESC LIMIT ?',
+  )
+  for (const row of series.iterate(cluster, SERIES_MOST)) {
+    const { kind, name, place, job_id: jobId } = row as { kind: number; name: string; place: string; job_id: string }
+    const names = planeTableOf(kind)?.names
+    if (names && names.name !== 'kept' && name !== OTHERS.name) c.add(names.name, name)
+    if (names && names.place !== 'kept') c.add(names.place, place)
+    if (jobId !== '') c.add('job', jobId)
+  }
+  const where = 'FROM convoy WHERE cluster = ? AND from_ms >= ? AND from_ms < ? ORDER BY to_ms - from_ms DESC, id LIMIT ?'
+  const convoys = db.prepare(`SELECT resource, server, data ${where}`).all(cluster, fromMs, toMs, most)
+  for (const row of convoys as { resource: string; server: string; data: Buffer }[]) {
+    c.add('file', row.resource)
+    c.add('host', row.server)
+    replaceStrings(unpackConvoy(row.data), (kind, text) => {
       if (kind !== 'kept' && kind !== 'free') c.add(kind, text)
       return text
     })
@@ -338,7 +350,7 @@ export function* namesInSteps(
   for (const { server } of source.source.releases) c.host(server)
   yield* fromHistory(c, source, span)
   yield
-  fromFrames(c, source, span, o.isQuick === true ? FRAMES_QUICK : Infinity)
+  fromPlanes(c, source, span, o.isQuick === true ? CONVOYS_QUICK : CONVOYS_MOST)
   if (o.isQuick !== true) fromDecisions(c, source, span)
   yield
   for (const { server, text, by } of source.audit(span.fromMs, span.toMs)?.records ?? []) {

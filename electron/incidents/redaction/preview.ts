@@ -28,7 +28,7 @@ const CSV_ROW = 14
 const CSV_ROWS_MAX = 120_000
 const EVENT = 60
 const RULE = 24
-const FRAME = 0.7
+const DEFLATED = 0.7
 const AUDIT_CHAR = 0.03
 const AUDIT_RECORD = 60
 const TEXT_CHAR = 0.2
@@ -44,7 +44,8 @@ interface HistoryCounts {
   readonly bytes: number
   readonly events: number
   readonly rules: number
-  readonly frameBytes: number
+  readonly planeBytes: number
+  readonly convoyBytes: number
 }
 
 /** Contents of a span; packed bytes as far as a bundle of that detail includes them. */
@@ -82,12 +83,15 @@ function countHistory(db: Database, cluster: number, span: Span, detail: 'fit' |
         .pluck()
         .get(cluster, to, from),
     ),
-    frameBytes: number('SELECT sum(length(data)) FROM kept_frame WHERE cluster = ? AND at_ms >= ? AND at_ms < ?'),
+    planeBytes: number(
+      'SELECT sum(length(lead) + length(rest)) FROM block WHERE cluster = ? AND kind > 2 AND at_ms >= ? AND at_ms < ?',
+    ),
+    convoyBytes: number('SELECT sum(length(data)) FROM convoy WHERE cluster = ? AND from_ms >= ? AND from_ms < ?'),
   }
 }
 
 const historyBytes = (c: HistoryCounts): number =>
-  Math.round(c.bytes * PACKED + c.events * EVENT + c.rules * RULE + c.frameBytes * FRAME)
+  Math.round(c.bytes * PACKED + c.events * EVENT + c.rules * RULE + (c.planeBytes + c.convoyBytes) * DEFLATED)
 
 const csvBytes = (c: HistoryCounts, detail: 'fit' | 'all'): number => {
   const rows = detail === 'all' ? c.samples : Math.min(c.samples, CSV_ROWS_MAX)

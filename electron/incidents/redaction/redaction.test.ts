@@ -16,7 +16,7 @@ import { redactIncident } from '#core/snapshot/redact-notebook.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { firstBrokenRecord, GENESIS, nextRecord, type AuditEntry, type AuditRecord } from '../../base/audit.ts'
 import { AS_IT_IS, COPIED, columnsOf, type CopiedTable } from '../../history/copied-columns.ts'
-import { unpackFrame } from '../../history/stored-frames.ts'
+import { unpackConvoy } from '../../history/convoy-table.ts'
 import { writeExcerpt } from '../../history/excerpt.ts'
 import { NOW, openAt, SECOND_MS } from '#tests/kits/electron/history/samples.ts'
 import type { BundleSource } from '../bundle/bundle-source.ts'
@@ -229,11 +229,20 @@ function sourceOf(): { source: BundleSource; file: string } {
       contentions: 0,
     },
   ])
-  history.keepFrame('locks', NOW + 10, {
-    rows: { name: ['ckptfile.h5 / 3'], server: ['ccpfs01'] },
-    resource: { clients: [{ name: 'cn1701', jobId: JOBS[1] }] },
-    notices: [{ what: 'cn1701 fell silent' }],
-  })
+  history.recordPlane('lock_resources', NOW + 10, [
+    { name: 'ckptfile.h5 / 3', place: 'ccpfs01', jobId: '', values: [1, 2, 3, 4] },
+  ])
+  history.recordPlane('token_clients', NOW + 10, [
+    { name: 'cn1701', place: 'ccpfs01', jobId: JOBS[1] ?? '', values: [1, 2, 3, 4] },
+  ])
+  history.keepConvoy(
+    { resource: 'ckptfile.h5 / 3', server: 'ccpfs01', fromMs: NOW + 10, toMs: NOW + 20, waiting: 9 },
+    {
+      key: 'ckptfile.h5 / 3',
+      clients: [{ name: 'cn1701', jobId: JOBS[1] }],
+      notices: [{ what: 'cn1701 fell silent' }],
+    },
+  )
   history.close()
   const db = new Database(file, { readonly: true })
   const source: BundleSource = {
@@ -259,7 +268,7 @@ const redactorOf = (source: BundleSource): Pseudonyms => makeRedactor(collectNam
 const left = (bytes: string): string[] => [...SECRET, ...JOBS].filter((name) => bytes.includes(name))
 
 describe('a search of everything that leaves', () => {
-  it('finds no name of the site in the excerpt of the history, also in the frames that are packed in it', async () => {
+  it('finds no name of the site in the excerpt of the history, also in the convoys that are packed in it', async () => {
     const { source, file: whole } = sourceOf()
     expect(left(readFileSync(whole).toString('latin1'))).toContain('tkovac')
     const file = join(tempFolder(), 'excerpt.qosrec')
@@ -275,9 +284,10 @@ describe('a search of everything that leaves', () => {
     const tables = excerpt.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[]
     const rows = tables.flatMap((t) => excerpt.prepare(`SELECT * FROM ${t}`).all())
     expect(left(JSON.stringify(rows))).toEqual([])
-    const frames = excerpt.prepare('SELECT data FROM kept_frame').pluck().all() as Buffer[]
-    expect(frames.length).toBe(1)
-    expect(left(JSON.stringify(frames.map(unpackFrame)))).toEqual([])
+    const convoys = excerpt.prepare('SELECT data FROM convoy').pluck().all() as Buffer[]
+    expect(convoys.length).toBe(1)
+    expect(left(JSON.stringify(convoys.map(unpackConvoy)))).toEqual([])
+    expect(excerpt.prepare('SELECT count(*) FROM plane_series').pluck().get()).toBe(2)
     expect(excerpt.prepare('SELECT count(*) FROM job').pluck().get()).toBe(JOBS.length + 2)
     excerpt.close()
     source.db.close()

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { randomStream, type RandomStream } from '#core/base/random.ts'
 import { HISTORY } from '#core/snapshot/manifest.ts'
 import { ForeignFiles } from '#electron/foreign/foreign-files.ts'
+import { PLANE_TABLES } from '#core/series/plane-tables.ts'
 import type { HistoryReader } from '#electron/history/reader.ts'
 import { readerOf } from '#electron/history/open-recording.ts'
 import { openBundle } from '#electron/incidents/bundle/open-bundle.ts'
@@ -77,7 +78,12 @@ function readAll(reader: HistoryReader): void {
   reader.gaps(span.fromMs, span.toMs)
   reader.allTargets()
   reader.jobs('raw', span.fromMs)
-  reader.frame('locks', span.toMs)
+  for (const { id, main } of PLANE_TABLES) {
+    reader.planeAt(id, span.toMs, 60_000)
+    reader.planeLine(id, main, span, 100)
+    reader.planeMovers(id, main, span, span, 10)
+  }
+  for (const { id } of reader.convoys(0, Number.MAX_SAFE_INTEGER, 100)) reader.convoyFrame(id)
 }
 
 const VERDICT = /^(?:RECORDING|BUNDLE|FILE)_[A-Z_]+$/
