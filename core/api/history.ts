@@ -32,12 +32,13 @@ export interface PlaneMeasure {
   readonly unit: string
   readonly about: string
 }
-export const PLANE_MEASURES: readonly PlaneMeasure[] = PLANE_TABLES.flatMap((table: PlaneTable & { id: PlaneTableId }) =>
-  table.columns.flatMap(({ name, title, unit, about }): PlaneMeasure[] => {
-    if (!table.measures.includes(name)) return []
-    const { id, plane } = table
-    return [{ id: `${id}.${name}`, table: id, plane, column: name, title: `${table.title}: ${title}`, unit, about }]
-  }),
+export const PLANE_MEASURES: readonly PlaneMeasure[] = PLANE_TABLES.flatMap(
+  (table: PlaneTable & { id: PlaneTableId }) =>
+    table.columns.flatMap(({ name, title, unit, about }): PlaneMeasure[] => {
+      if (!table.measures.includes(name)) return []
+      const { id, plane } = table
+      return [{ id: `${id}.${name}`, table: id, plane, column: name, title: `${table.title}: ${title}`, unit, about }]
+    }),
 )
 const BY_ID: ReadonlyMap<unknown, PlaneMeasure> = new Map(PLANE_MEASURES.map((m) => [m.id, m]))
 /** undefined: a measure of the cluster. */

@@ -74,7 +74,8 @@ export const metadataFrame = z.object({
     name: z.string(),
     host: z.string(),
     epoch: count,
-    algorithm: padllAlgorithm,
+    /** null: neither it nor the other settings were recorded. */
+    algorithm: padllAlgorithm.nullable(),
     epsilon: z.number(),
     split: z.enum(['equal', 'usage']),
     intervalMs: z.number(),

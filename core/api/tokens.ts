@@ -66,8 +66,9 @@ export const tokensFrame = z.object({
     estimate: gappy,
     used: gappy,
     reserved: gappy,
-    /** Profiled capacity and least estimate; null: not recorded. */
-    profile: z.number().nullable(),
+    /** Profiled capacity; 0: not recorded. */
+    profile: z.number(),
+    /** Least estimate; null: not recorded. */
     least: z.number().nullable(),
     /** Last action of the estimator, as text: `rose by 15 700`, `mean of 5`, `kept`. */
     action: z.string(),
@@ -112,7 +113,8 @@ export const tokensFrame = z.object({
     dataIos: count.nullable(),
     /** Share of tokens idle while a client was starved, this period, 0..1. */
     idleShare: z.number().nullable(),
-    worst: z.object({ client: z.string(), periods: count, alertAfter: count }).nullable(),
+    /** Most periods that a client missed in a row, and from which number on it is alerted; null: not recorded. */
+    worst: z.object({ client: z.string(), periods: count, alertAfter: count.nullable() }).nullable(),
     reserved: z.number(),
     /** Largest sum of reservations that admission accepts now. */
     admissible: z.number(),

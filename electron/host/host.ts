@@ -20,7 +20,6 @@ import { FramePump } from './frame-pump.ts'
 import { consoleOf, type Console } from './console.ts'
 import { HistoryService } from './history/history-service.ts'
 import { IncidentService } from './incidents/incident-service.ts'
-import { keepFrames } from './history/stored-frames.ts'
 import { machineFacts } from './machine/facts.ts'
 import { ActiveView } from './active-view.ts'
 import { Papers } from './papers/papers.ts'
@@ -87,7 +86,6 @@ export interface Host {
 
 /** Console of a source whose frames are kept in the history. */
 function asConsole(source: Source, scenario?: { readonly scenario: Scenario; readonly seed: number }): Console {
-  keepFrames(source.monitor)
   return consoleOf(source.monitor, { ...source, scenario })
 }
 

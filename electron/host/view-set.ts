@@ -6,6 +6,7 @@ import type { MetadataFrame } from '#core/api/padll.ts'
 import type { ServerFrame } from '#core/api/server-frame.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
 import type { TokensFrame } from '#core/api/tokens.ts'
+import { NS_PER_MS } from '#core/base/units.ts'
 import { jobFrame } from './views/jobs/job.ts'
 import { jobsFrame } from './views/jobs/jobs.ts'
 import { linkedFrame } from './views/linked.ts'
@@ -14,6 +15,8 @@ import { metadataFrame } from './views/metadata/metadata.ts'
 import type { ClusterView } from '../cluster/cluster-view.ts'
 import type { HistoryReader } from '../history/reader.ts'
 import type { Console } from './console.ts'
+import { comparedLocks, comparedMetadata, comparedTokens } from './history/planes/compared.ts'
+import { convoysOf } from './history/planes/locks.ts'
 import { overviewFrame } from './views/overview.ts'
 import { rulesFrame } from './views/rules/rules.ts'
 import { liveReadings, serverFrame } from './views/server.ts'
@@ -51,6 +54,7 @@ export function viewsOf(console: Console): ViewSet {
   const viewed = new LongView(monitor)
   const find = findIn(viewed)
   const readings = liveReadings(monitor)
+  const before = () => ({ reader: viewed.past?.reader, stepMs: monitor.intervalNs / NS_PER_MS })
   return {
     status: (q, seq) => statusFrame(console, q, seq),
     strip: (q, seq) => stripFrame(viewed, q, seq),
@@ -60,9 +64,12 @@ export function viewsOf(console: Console): ViewSet {
     server: (q, seq) => serverFrame(viewed, readings, q, seq),
     linked: (q, seq) => linkedFrame(viewed, q, seq),
     rules: (q, seq) => rulesFrame(ruleService, q, seq, find),
-    metadata: (q, seq) => metadataFrame(monitor, q, seq),
-    locks: (q, seq) => locksFrame(monitor, q, seq),
-    tokens: (q, seq) => tokensFrame(monitor, q, seq),
+    metadata: (q, seq) => comparedMetadata(metadataFrame(monitor, q, seq), q, before()),
+    locks: (q, seq) => {
+      const frame = comparedLocks(locksFrame(monitor, q, seq), q, before())
+      return { ...frame, convoys: convoysOf(viewed.past?.reader, frame.atMs) }
+    },
+    tokens: (q, seq) => comparedTokens(tokensFrame(monitor, q, seq), q, before()),
     staged: (q, seq) => stagedFrame(ruleService, q, seq),
     searched: () => ({ viewed, reader: viewed.past?.reader }),
   }

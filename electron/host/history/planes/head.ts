@@ -20,5 +20,9 @@ const ageText = (ms: number): string => `${Math.max(1, Math.round(ms / 1000))} s
 /** Names what rows do not have; and their age, if they are older than the samples that are shown. */
 export function ageNotice(what: string, ageMs: number, why: string, stepMs: number): Notice {
   const isOld = ageMs >= Math.max(1000, stepMs)
-  return { code: 'RECORDED_ROWS', what: isOld ? `${what} recorded ${ageText(ageMs)} earlier` : `${what} from recorded rows`, why }
+  return {
+    code: 'RECORDED_ROWS',
+    what: isOld ? `${what} recorded ${ageText(ageMs)} earlier` : `${what} from recorded rows`,
+    why,
+  }
 }

@@ -9,10 +9,10 @@ import { percent } from '../../../cluster/locks/condition-text.ts'
 import type { HistoryReader, KeptConvoy } from '../../../history/reader.ts'
 import { emptyLocks } from '../../views/locks/empty.ts'
 import type { LocksQuery } from '../../views/locks/locks.ts'
-import { emptyRows, parseLockFilter, type LockRow } from '../../views/locks/rows.ts'
+import { parseLockFilter, type LockRow } from '../../views/locks/rows.ts'
 import { narrowed } from './convoy-range.ts'
 import { ageNotice, notRecorded, type PastHead } from './head.ts'
-import { overRows, planeChart, rowsAt, secondsBefore, type RowAt, type RowsAt } from './rows.ts'
+import { overRows, planeChart, rowsAt, secondsBefore, type PlaneChart, type RowAt, type RowsAt } from './rows.ts'
 
 const DAY_MS = 86_400_000
 /** Look-back of the longest queue, as in the live view. */
@@ -158,17 +158,14 @@ function pastOf(reader: HistoryReader, name: string, server: string, atMs: numbe
 
 const convoyShape = locksFrame.shape.resource.unwrap()
 
-/** Kept convoy nearest before the end of the period shown: of the selected resource, or the one with the longest queue. */
-function convoyNear(
+/** Kept convoys near an instant, the one with the longest queue first. */
+export const nearConvoys = (
   reader: HistoryReader,
-  head: PastHead & { readonly atMs: number },
-  selected: string,
-): KeptConvoy | undefined {
-  return reader
-    .convoys(head.atMs - Math.max(NEAR_MS, head.stepMs), head.atMs + Math.max(1000, head.stepMs), CONVOYS_MAX)
-    .filter((c) => selected === '' || c.resource === selected)
-    .toSorted((a, b) => b.waiting - a.waiting || b.toMs - a.toMs)[0]
-}
+  { atMs, stepMs }: PastHead & { readonly atMs: number },
+): readonly KeptConvoy[] =>
+  reader
+    .convoys(atMs - Math.max(NEAR_MS, stepMs), atMs + Math.max(1000, stepMs), CONVOYS_MAX)
+    .toSorted((a, b) => b.waiting - a.waiting || b.toMs - a.toMs)
 
 /** Resource over the window; with the lives and messages of its kept convoy near the instant. */
 function resourceAt(
@@ -177,11 +174,15 @@ function resourceAt(
   rows: readonly Row[],
   query: LocksQuery,
 ): { readonly resource: Resource | null; readonly notice?: Notice } {
-  const isKnown = rows.some((r) => r.key === query.selected) || isSeries(reader, query.selected)
+  const near = nearConvoys(reader, head)
+  const isKnown =
+    rows.some((r) => r.key === query.selected) ||
+    near.some((c) => c.resource === query.selected) ||
+    hasRows(pastOf(reader, query.selected, '', head.atMs, query.windowMs))
   const wanted = isKnown ? query.selected : ''
-  const convoy = convoyNear(reader, head, wanted)
+  const convoy = near.find((c) => wanted === '' || c.resource === wanted)
   const busiest = rows.filter((r) => !r.isOthers).toSorted(contention)[0]
-  const name = wanted !== '' ? wanted : (convoy?.resource ?? busiest?.name)
+  const name = convoy?.resource ?? (wanted !== '' ? wanted : busiest?.name)
   if (name === undefined) return { resource: null }
   const server = convoy?.server ?? rows.find((r) => r.name === name)?.server ?? ''
   const past = pastOf(reader, name, server, head.atMs, query.windowMs)
@@ -202,8 +203,7 @@ function resourceAt(
   return { resource: { ...narrowed(kept, query.moment), isFound: query.moment === null, isKept: true } }
 }
 
-const isSeries = (reader: HistoryReader, name: string): boolean =>
-  name !== '' && reader.allPlaneSeries('lock_resources').some((s) => s.name === name)
+const hasRows = (past: Resource['past']): boolean => past?.waiting.some((v) => v !== null) === true
 
 const noLanes = (name: string, server: string) => ({
   key: name,
@@ -259,6 +259,11 @@ export function lockValuesAt(
   return { atMs: found.atMs, of: (name) => rows.get(name) }
 }
 
+const SERVER_COLUMNS = ['holders', 'grants_per_s', 'cancels_per_s', 'waiters'] as const
+
+const serversOver = (reader: HistoryReader, atMs: number, windowMs: number): PlaneChart =>
+  planeChart(reader, 'lock_servers', { atMs, windowMs }, SERVER_COLUMNS, () => ['all'])
+
 export function pastLocks(reader: HistoryReader, head: PastHead, query: LocksQuery): LocksFrame {
   const { stepMs, ...position } = head
   const { atMs } = head
@@ -266,19 +271,12 @@ export function pastLocks(reader: HistoryReader, head: PastHead, query: LocksQue
   const convoys = convoysOf(reader, atMs)
   const servers = rowsAt(reader, 'lock_servers', atMs, stepMs)
   const resources = rowsAt(reader, 'lock_resources', atMs, stepMs)
-  const hasRows = reader.allPlaneSeries('lock_servers').length > 0
-  const planes: LocksFrame['planes'] = hasRows ? ['seqdlm'] : []
-  const base = { ...emptyLocks({ ...frameHead, planes, plane: planes[0] ?? null }), ...emptyRows(), convoys }
-  if (atMs === null || !hasRows) return { ...base, notices: [notRecorded('Locks')] }
+  const chart = atMs === null ? undefined : serversOver(reader, atMs, query.windowMs)
+  const planes: LocksFrame['planes'] = servers || chart?.groups.length ? ['seqdlm'] : []
+  const base = { ...emptyLocks({ ...frameHead, planes, plane: planes[0] ?? null }), convoys }
+  if (atMs === null || !chart || planes.length === 0) return { ...base, notices: [notRecorded('Locks')] }
   const queues = resources ? queuesAt(reader, resources) : new Map<number, number>()
   const rows = (resources?.rows ?? []).map((row) => toRow(row, queues.get(row.key) ?? 0))
-  const chart = planeChart(
-    reader,
-    'lock_servers',
-    { atMs, windowMs: query.windowMs },
-    ['holders', 'grants_per_s', 'cancels_per_s', 'waiters'],
-    () => ['all'],
-  )
   const { resource, notice } = resourceAt(reader, { ...head, atMs }, rows, query)
   const of = (column: string): number | null => overRows('lock_servers', column, servers?.rows ?? [])
   const age = servers ? ageNotice('Locks', atMs - servers.atMs, NOT_IN_ROWS, stepMs) : notRecorded('Locks')

@@ -74,6 +74,7 @@ class Line {
   /** Value of the group in the block that is being read. */
   #value = NaN
   #known = 0
+  #rows = 0
 
   constructor(column: PlaneColumn, parts: number) {
     this.#column = column
@@ -82,6 +83,7 @@ class Line {
   }
 
   add(v: number): void {
+    this.#rows++
     if (Number.isNaN(v)) return
     const { others } = this.#column
     const isLargest = others === 'max' || others === 'gap'
@@ -92,10 +94,10 @@ class Line {
   /** Ends a block: a series without a row was idle, which is zero for a rate. */
   end(part: number): void {
     const { others, rollUp } = this.#column
-    let v = this.#known === 0 ? (rollUp === 'rate' ? 0 : NaN) : this.#value
+    let v = this.#rows === 0 && rollUp === 'rate' ? 0 : this.#value
     if (others === 'mean') v /= Math.max(1, this.#known)
     this.#value = NaN
-    this.#known = 0
+    this.#known = this.#rows = 0
     if (Number.isNaN(v)) return
     const sum = this.#sums[part] as number
     const isFirst = this.#counts[part] === 0
@@ -108,9 +110,7 @@ class Line {
 
   get values(): Values {
     const isMean = this.#column.rollUp === 'rate' || this.#column.rollUp === 'mean'
-    return Array.from(this.#counts, (n, part) =>
-      n === 0 ? null : (this.#sums[part] as number) / (isMean ? n : 1),
-    )
+    return Array.from(this.#counts, (n, part) => (n === 0 ? null : (this.#sums[part] as number) / (isMean ? n : 1)))
   }
 }
 
@@ -150,10 +150,15 @@ export function planeChart(
 ): PlaneChart {
   const fromMs = Math.floor(atMs - windowMs) + 1
   const blocks = blocksOf(reader, table, fromMs, atMs)
-  const { t, of } = partsOf(Float64Array.from(blocks, (b) => b.atMs), fromMs, atMs + 1, POINTS, SECOND_MS)
+  const { t, of } = partsOf(
+    Float64Array.from(blocks, (b) => b.atMs),
+    fromMs,
+    atMs + 1,
+    POINTS,
+    SECOND_MS,
+  )
   const indices = columns.map((name) => planeColumn(table, name))
-  const linesOf = (): Line[] =>
-    indices.map((i) => new Line(planeTable(table).columns[i] as PlaneColumn, t.length))
+  const linesOf = (): Line[] => indices.map((i) => new Line(planeTable(table).columns[i] as PlaneColumn, t.length))
   const groups = new Map<string, Line[]>()
   const known = new Map<number, readonly Line[][]>()
   const groupsOfKey = (key: number): readonly Line[][] => {

@@ -134,6 +134,7 @@ export function resourceAt(
       revocations: counts?.earlyRevocations ?? 0,
       conversions: counts?.conversions ?? 0,
     },
+    past: null,
   }
 }
 
