@@ -6,7 +6,9 @@ type Gappy = (number | null)[]
 
 /** Picks the entries of every column of a table. */
 function picked<T extends Readonly<Record<string, readonly unknown[]>>>(table: T, kept: readonly number[]): T {
-  return Object.fromEntries(Object.entries(table).map(([name, column]) => [name, kept.map((i) => column[i])])) as unknown as T
+  return Object.fromEntries(
+    Object.entries(table).map(([name, column]) => [name, kept.map((i) => column[i])]),
+  ) as unknown as T
 }
 
 /**

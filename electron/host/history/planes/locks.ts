@@ -186,11 +186,10 @@ function resourceAt(
   if (name === undefined) return { resource: null }
   const server = convoy?.server ?? rows.find((r) => r.name === name)?.server ?? ''
   const past = pastOf(reader, name, server, head.atMs, query.windowMs)
-  const empty = emptyLocks({ ...head, windowMs: query.windowMs, planes: [], plane: null })
   const base: Resource = {
     ...noLanes(name, server),
     moment: { endMs: head.atMs, spanMs: 1000 },
-    queue: { t: past?.t ?? empty.series.t, waiting: past?.waiting ?? [] },
+    queue: { t: past?.t ?? [], waiting: past?.waiting ?? [] },
     past,
   }
   if (!convoy) return { resource: base }
@@ -265,9 +264,8 @@ const serversOver = (reader: HistoryReader, atMs: number, windowMs: number): Pla
   planeChart(reader, 'lock_servers', { atMs, windowMs }, SERVER_COLUMNS, () => ['all'])
 
 export function pastLocks(reader: HistoryReader, head: PastHead, query: LocksQuery): LocksFrame {
-  const { stepMs, ...position } = head
-  const { atMs } = head
-  const frameHead = { ...position, windowMs: query.windowMs }
+  const { seq, sample, atMs, stepMs } = head
+  const frameHead = { seq, sample, atMs, windowMs: query.windowMs }
   const convoys = convoysOf(reader, atMs)
   const servers = rowsAt(reader, 'lock_servers', atMs, stepMs)
   const resources = rowsAt(reader, 'lock_resources', atMs, stepMs)

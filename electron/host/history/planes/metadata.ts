@@ -329,8 +329,7 @@ export function pastMetadata(
   query: MetadataQuery,
   jobColors: JobColors,
 ): MetadataFrame {
-  const { stepMs, ...position } = head
-  const { atMs } = head
+  const { seq, sample, atMs, stepMs } = head
   const { windowMs } = query
   const seen = { planes: new Set<string>(), scopes: new Map<string, Set<string>>() }
   const keyOf = (plane: string, scope: string, job: string): string => `${plane} ${scope}\u0000${job}`
@@ -345,7 +344,7 @@ export function pastMetadata(
         })
   const planes = (['stages', 'mds'] as const).filter((p) => seen.planes.has(p))
   const plane = planes.find((p) => p === query.plane) ?? planes[0] ?? null
-  const frameHead = { ...position, windowMs, planes, plane }
+  const frameHead = { seq, sample, atMs, windowMs, planes, plane }
   if (atMs === null || !chart || plane === null) {
     return emptyMetadata(frameHead, query.scope, [notRecorded('Metadata operations')])
   }

@@ -168,8 +168,7 @@ export function pastTokens(
   query: TokensQuery,
   jobColors: JobColors,
 ): TokensFrame {
-  const { stepMs, ...position } = head
-  const { atMs } = head
+  const { seq, sample, atMs, stepMs } = head
   const windowMs = query.windowMs
   const names = new Set<string>()
   const over = (lengthMs: number, node?: string): PlaneChart =>
@@ -181,7 +180,7 @@ export function pastTokens(
   if (atMs !== null) over(windowMs)
   const nodes = [...names].sort()
   const node = nodes.includes(query.node) ? query.node : (nodes[0] ?? '')
-  const frameHead = { ...position, windowMs, nodes, node }
+  const frameHead = { seq, sample, atMs, windowMs, nodes, node }
   const empty = { ...frameHead, ...noDataNode(query.span), variant: null, preset: null, checkMs: null, batch: null }
   if (atMs === null || node === '') return { ...empty, notices: [notRecorded('Tokens')] }
   const found = rowsAt(reader, 'token_nodes', atMs, stepMs)

@@ -184,6 +184,7 @@ export function resourceOf(patch: Partial<Resource> = {}): Resource {
     messages: messagesOf(SCHEDULE),
     moreMessages: 0,
     early: { grants: 21, all: 24, revocations: 5, conversions: 2 },
+    past: null,
     ...patch,
   }
 }
@@ -261,6 +262,7 @@ export function locksFrame(patch: Partial<LocksFrame> = {}): LocksFrame {
     shown: ROWS.length,
     offset: 0,
     rows: rowsOf(),
+    convoys: [],
     alarms: [
       {
         kind: 'convoy',
