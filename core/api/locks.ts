@@ -188,11 +188,10 @@ export const locksFrame = z.object({
       moreMessages: count,
       /** Early grants, all grants, early revocations and conversions in the second before the sample; null: not recorded. */
       early: z.object({ grants: count, all: count, revocations: count, conversions: count }).nullable(),
-      /** Recorded counters over the window; null: the resource is read from the lock manager itself. */
+      /** Recorded counters over the window; absent: read from the lock manager itself. */
       past: z
         .object({ t: numbers, waiting: gappy, conflicts: gappy, revocations: gappy, waitMean: gappy, waitP95: gappy })
-        .nullable()
-        .default(null),
+        .optional(),
     })
     .nullable(),
   /** Namespaces of Lustre servers (ldlm): one entry per row. Counts; null if the server does not export it. */

@@ -198,7 +198,7 @@ function resourceAt(
     const what = 'The kept convoy cannot be read'
     return { resource: base, notice: { code: 'CONVOY_UNREADABLE', what, why: 'its messages are damaged' } }
   }
-  const kept = { ...read.data, key: name, name, past: null }
+  const kept = { ...read.data, key: name, name }
   return { resource: { ...narrowed(kept, query.moment), isFound: query.moment === null, isKept: true } }
 }
 

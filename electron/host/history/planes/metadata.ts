@@ -3,7 +3,6 @@
  * policies nor settings of the controller, and of metadata servers no rules: there the tree lists their jobs.
  */
 import type { MetadataFrame, PadllPlane } from '#core/api/padll.ts'
-import { isScope } from '#core/padll/vocabulary.ts'
 import { PROMINENT, type JobColors } from '#core/series/job-colors.ts'
 import type { HistoryReader, PlaneSeries } from '../../../history/reader.ts'
 import { emptyChannels, emptyJobs, emptyMetadata, emptyTree } from '../../views/metadata/empty.ts'
@@ -39,7 +38,7 @@ const meanOf = (values: Values): number | null => {
 const added = (lists: readonly Values[], length: number): Values =>
   Array.from({ length }, (_, k) => sumOf(lists.map((list) => list[k] ?? null)))
 
-/** Channel of a stage, read from the names of its series: channel and object with its scope; local controller and stage. */
+/** Channel of a stage. Its series is named `CHANNEL.OBJECT SCOPE`, at `LOCAL STAGE`; only the last part of each may have spaces. */
 interface Channel {
   readonly row: RowAt
   readonly channel: string
@@ -50,15 +49,9 @@ interface Channel {
 }
 
 export function channelNames({ name, place }: Pick<PlaneSeries, 'name' | 'place'>): Omit<Channel, 'row' | 'key'> {
-  const words = name.split(' ')
-  const scope = words.find((word) => isScope(word)) ?? words.slice(1).join(' ')
-  const slash = place.indexOf('/')
-  return {
-    channel: words[0] ?? '',
-    scope,
-    local: slash < 0 ? place : place.slice(0, slash),
-    stage: slash < 0 ? '' : place.slice(slash + 1),
-  }
+  const [channel = '', ...scope] = name.split(' ')
+  const [local = '', ...stage] = place.split(' ')
+  return { channel, scope: scope.join(' '), local, stage: stage.join(' ') }
 }
 
 const channelOf = (row: RowAt): Channel => {

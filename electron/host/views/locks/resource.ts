@@ -134,7 +134,6 @@ export function resourceAt(
       revocations: counts?.earlyRevocations ?? 0,
       conversions: counts?.conversions ?? 0,
     },
-    past: null,
   }
 }
 

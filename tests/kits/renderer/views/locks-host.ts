@@ -184,7 +184,6 @@ export function resourceOf(patch: Partial<Resource> = {}): Resource {
     messages: messagesOf(SCHEDULE),
     moreMessages: 0,
     early: { grants: 21, all: 24, revocations: 5, conversions: 2 },
-    past: null,
     ...patch,
   }
 }
