@@ -75,6 +75,7 @@ const ALLOWED = {
     live: 'remote discovery',
     batch: 'probes',
     locks: 'state',
+    tokens: 'state',
     control: 'state read',
     metadata: 'state read control',
   },

@@ -44,6 +44,10 @@ export class EmulatedCcpfs implements LockWorld {
     return `${this.run.policy.name}, ${count}, clients evicted after ${revocation_timeout_s} s`
   }
 
+  get managerName(): string {
+    return this.run.policy.name
+  }
+
   describe(resource: ResourceId): ReturnType<LockWorld['describe']> {
     return this.run.files.describe(resource)
   }

@@ -103,6 +103,12 @@ export class EmulatedDataNode {
     return this.#runs.findLast((r) => r.fromNs <= atNs)
   }
 
+  /** Kept runs, oldest first, the last caught up. */
+  get runs(): readonly DataNodeRun[] {
+    this.#catchUp()
+    return this.#runs
+  }
+
   /** Starts a new run with another variant or preset; clients and capacity stay. */
   change(change: { readonly variant?: HaechiVariant | undefined; readonly preset?: HaechiPreset | undefined }): void {
     const { variant = this.#variant, preset = this.#preset } = change

@@ -43,6 +43,9 @@ export interface ClientPeriod {
   readonly yielded: number
 }
 
+/** Parts of a period for which the lowest pool is kept. */
+export const POOL_PARTS = 10
+
 /** One period, reported at its end. */
 export interface MonitorPeriod {
   readonly epoch: number
@@ -54,6 +57,13 @@ export interface MonitorPeriod {
   readonly action: EstimatorAction | 'off'
   readonly reserved: number
   readonly initialPool: number
+  /** Pool at its end. */
+  readonly finalPool: number
+  /** Lowest pool at the checks of each tenth of the period; NaN for a tenth without a check. */
+  readonly poolChecks: readonly number[]
+  /** L and the target of the last conversion; 0 without one. */
+  readonly residual: number
+  readonly target: number
   /** U. */
   readonly used: number
   /** Global tokens claimed by FAAs. */

@@ -12,7 +12,7 @@ import { grantedBetween } from './claim.ts'
 import { ClientAccount } from './client-account.ts'
 import { conversionTarget, lowerTarget, remainingCapacity } from './conversion.ts'
 import type { ToEngine } from './messages.ts'
-import type { AlertKind, MonitorObserver } from './monitor-events.ts'
+import { POOL_PARTS, type AlertKind, type MonitorObserver } from './monitor-events.ts'
 import type { SlotReport } from './report-word.ts'
 import { checkReservation, checkTokens, profiledTokens, type CapacityProfile, type HaechiSettings } from './settings.ts'
 
@@ -58,6 +58,7 @@ export class QosMonitor {
   #claimed = 0
   #conversions = 0
   #races = 0
+  #checks = new Float64Array(POOL_PARTS).fill(NaN)
   #isReporting = false
   #isOvercommitted = false
 
@@ -232,6 +233,7 @@ export class QosMonitor {
     this.#target = 0
     this.#residual = 0
     this.#reserved = 0
+    this.#checks.fill(NaN)
     for (const [client, account] of this.#accounts) {
       if (account.hasLeft) this.#accounts.delete(client)
       else {
@@ -262,6 +264,7 @@ export class QosMonitor {
       this.#start + (Math.floor((now - this.#start) / this.#s.checkNs) + 1) * this.#s.checkNs,
     )
     this.#readPool()
+    this.#checked(now)
     if (!this.#isReporting) {
       if (this.#pool < this.#initial || now >= end - LAST_CHECKS * this.#s.checkNs) this.#startReports(now)
       return
@@ -337,6 +340,14 @@ export class QosMonitor {
     this.#seen(this.#port.swapPool(0, 0, this.#epoch))
   }
 
+  /** Keeps the pool of a check; one at a border belongs to the part that ends. */
+  #checked(now: number): void {
+    const part = Math.ceil(((now - this.#start) / this.#s.periodNs) * POOL_PARTS) - 1
+    const i = Math.min(POOL_PARTS - 1, Math.max(0, part))
+    const lowest = this.#checks[i] as number
+    if (!(lowest <= this.#pool)) this.#checks[i] = this.#pool
+  }
+
   /** FAAs took the difference. */
   #seen(found: number): void {
     this.#claimed += grantedBetween(this.#pool, found)
@@ -363,6 +374,8 @@ export class QosMonitor {
   /** T3: calibrates from the reports so far (A12), reports the period, begins the next. */
   #endPeriod(now: number): void {
     this.#readPool()
+    this.#checked(now)
+    const finalPool = this.#pool
     this.#readReports(now)
     this.#writePool(0, this.#epoch)
     const used = this.used
@@ -387,6 +400,10 @@ export class QosMonitor {
       action,
       reserved: this.#reserved,
       initialPool: this.#initial,
+      finalPool,
+      poolChecks: [...this.#checks],
+      residual: this.#residual,
+      target: this.#target,
       used,
       claimed: this.#claimed,
       yielded: this.yieldedAt(now),

@@ -61,6 +61,9 @@ const job = z.object({
   queued: count,
   /** Sum of all waits since the controller first saw the job, s. */
   throttledS: z.number().nonnegative(),
+  /** Operations since the controller first saw the job; absent from earlier versions. */
+  askedTotal: z.number().nonnegative().optional(),
+  servedTotal: z.number().nonnegative().optional(),
 })
 
 const step = z.object({

@@ -167,7 +167,7 @@ export const PLANE_TABLES = [
     names: { name: 'kept', place: 'kept' },
     hasJob: true,
     most: 64,
-    rank: ['asked_per_s', 'served_per_s', 'queued'],
+    rank: ['asked_per_s', 'served_per_s', 'queued', 'false_allocation_per_s'],
     main: 'served_per_s',
     measures: ['served_per_s', 'asked_per_s', 'false_allocation_per_s', 'queued', 'waited_s_per_s'],
     columns: [
@@ -323,6 +323,13 @@ export interface PlaneName {
 /** Row of a series in one period: values by column, in the order of the table's columns; NaN is a gap. */
 export interface PlaneRow extends PlaneName {
   readonly values: readonly number[]
+}
+
+/** Row of a series from its values by column; a column without one is a gap. @throws for a column that the table has not */
+export function planeRow(id: PlaneTableId, name: PlaneName, values: Readonly<Record<string, number>>): PlaneRow {
+  const row = planeTable(id).columns.map((c) => values[c.name] ?? NaN)
+  for (const column in values) planeColumn(id, column)
+  return { name: name.name, place: name.place, jobId: name.jobId, values: row }
 }
 
 /** Name of the row in which the series without a row of their own are summed. */

@@ -33,6 +33,8 @@ import { guessedRate } from './ost-rate.ts'
 import { unthrottledJobs } from './control/unthrottled-jobs.ts'
 import { LockWatch } from './locks/watch.ts'
 import { PadllReader } from './metadata/padll-reader.ts'
+import { planeCollectors } from './plane-collectors.ts'
+import type { PlaneCollector } from './state/plane-collector.ts'
 import { MetadataLoop } from './metadata/loop.ts'
 import { DEFAULT_METADATA_SETTINGS, MetadataSettingsStore } from './metadata/settings.ts'
 import type { MonitorOptions } from './monitor-options.ts'
@@ -192,6 +194,7 @@ export class ClusterMonitor {
   readonly #period: SamplingPeriod | undefined
   readonly #meter = new CostMeter()
   readonly #sampleStore: SampleStore
+  readonly #planes: readonly PlaneCollector[]
   readonly #ledger: LedgerWriter
   readonly #forgetting: JobEviction
   #lastSecond = 0
@@ -277,6 +280,7 @@ export class ClusterMonitor {
       everyS: () => board.everyS('timeouts'),
     })
     this.locks = source.locks && new LockWatch(source.locks, this.events)
+    this.#planes = planeCollectors(this, this.history)
     const parts = { source, audit: this.audit, events: this.events, loop: this.loop, metadata: this.metadata, jobIds }
     this.#choices = new Choices({ ...parts, journal: this.journal, board, sample: () => this.sample })
     this.events.onEvent((m) => this.history.recordEvent(m))
@@ -566,7 +570,7 @@ export class ClusterMonitor {
       for (const o of p.others ?? []) this.idleRules.look(placeOf(p.host, o.service), o.rules, atMs)
     }
     const unread = this.#reader.targetsAt([...silent, ...late].map(({ host }) => host))
-    this.#remember(atMs, sums, taken, periods, this.loop.controller, unread)
+    this.#remember(atNs, [atMs, sums, taken, periods, this.loop.controller, unread])
     this.#watch.look(atMs, periods, this.loop)
     this.slots.look(atMs, this.recent, this.jobs)
     if (isNewSecond) this.#endSecond(atMs)
@@ -624,9 +628,10 @@ export class ClusterMonitor {
     return new Map(periods)
   }
 
-  #remember(...sample: Parameters<SampleStore['remember']>): void {
+  #remember(atNs: number, sample: Parameters<SampleStore['remember']>): void {
     try {
       this.#sampleStore.remember(...sample)
+      for (const plane of this.#planes) plane.look(atNs, sample[0])
       if (this.history.isOnDisk) this.#failures.delete('history')
     } catch (e) {
       this.#failures.set('history', historyFull(e))

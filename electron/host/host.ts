@@ -84,11 +84,6 @@ export interface Host {
   close(): Promise<void>
 }
 
-/** Console of a source whose frames are kept in the history. */
-function asConsole(source: Source, scenario?: { readonly scenario: Scenario; readonly seed: number }): Console {
-  return consoleOf(source.monitor, { ...source, scenario })
-}
-
 /** Opens the application. Failures: those of the scenario and of the history. */
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const read = readScenario(options.scenarioFile ?? demoScenario())
@@ -105,7 +100,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     reach,
     forgetMs,
     recentMs,
-    asConsole,
+    asConsole: (source, scenario) => consoleOf(source.monitor, { ...source, scenario }),
     isPaced: options.paced !== false,
     watch: (console) => incidents.watch(console),
   })
@@ -123,7 +118,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     ssh: options.ssh,
     begin: (cluster, nodes) => {
       const begun = beginLive(cluster, nodes, { history: history.beside(), store, reopen })
-      return { ...begun, source: asConsole(begun.source) }
+      return { ...begun, source: consoleOf(begun.source.monitor, begun.source) }
     },
     record: (server, text) => recordChoice(store, server, text),
     watch: (console) => incidents.watch(console),

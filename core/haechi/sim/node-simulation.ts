@@ -32,9 +32,18 @@ import { EventLog } from './event-log.ts'
 import { FifoStation } from './fabric.ts'
 import { LatencyHistogram, type LatencySummary } from './latency-histogram.ts'
 import { NextClient } from './next-client.ts'
-import type { ClientView, NodeCounters, PeriodRecord } from './node-views.ts'
+import type { ClientView, NodeCounters, PeriodRecord, PeriodTokens } from './node-views.ts'
 import { checkClient, checkSetup, checkWorkload, type ClientSetup, type NodeSetup } from './setup.ts'
 import { TokenSamples, type ClientSample } from './token-samples.ts'
+
+const NO_TOKENS: PeriodTokens = {
+  reservation: 0,
+  limit: null,
+  usedReserved: 0,
+  usedPool: 0,
+  yielded: 0,
+  isStarved: false,
+}
 
 /** Client of a simulated node: setup, data path and, unless it is outside traffic, engine. */
 class SimulatedClient implements ControlledClient {
@@ -43,6 +52,8 @@ class SimulatedClient implements ControlledClient {
   readonly index: number
   state: 'active' | 'left' | 'crashed' = 'active'
   completedBefore = 0
+  /** Totals of its engine at the end of the last period. */
+  #tokensBefore = { usedReserved: 0, usedPool: 0, yielded: 0 }
   readonly #qos: QosEngine | null
 
   constructor(setup: ClientSetup, path: ClientPath, qos: QosEngine | null) {
@@ -71,6 +82,25 @@ class SimulatedClient implements ControlledClient {
 
   settled(): void {
     this.path.settled()
+  }
+
+  /** Returns the tokens of the period that ends, and begins the next. */
+  endPeriod(now: number, isPoolEmpty: boolean): PeriodTokens {
+    const { qos } = this
+    if (qos === null) return NO_TOKENS
+    this.sync(now)
+    const { usedReservation: usedReserved, usedGlobal: usedPool, yielded } = qos.totals
+    const before = this.#tokensBefore
+    this.#tokensBefore = { usedReserved, usedPool, yielded }
+    const isDry = qos.queued > 0 && qos.reservationTokens === 0 && qos.globalTokens === 0
+    return {
+      reservation: qos.reservation,
+      limit: qos.limit,
+      usedReserved: usedReserved - before.usedReserved,
+      usedPool: usedPool - before.usedPool,
+      yielded: yielded - before.yielded,
+      isStarved: this.state === 'active' && isDry && isPoolEmpty && !qos.isThrottled,
+    }
   }
 
   /** Fills one sample row. */
@@ -418,6 +448,8 @@ export class NodeSimulation {
   #endPeriod(monitor: MonitorPeriod | null): void {
     const { periodNs } = this.setup.settings
     let total = 0
+    const isPoolEmpty = monitor !== null && monitor.finalPool <= 0
+    const tokens = this.#clients.map((client) => client.endPeriod(this.now, isPoolEmpty))
     const completed = this.#clients.map((client) => {
       const n = client.path.completedTotal - client.completedBefore
       client.completedBefore = client.path.completedTotal
@@ -430,6 +462,7 @@ export class NodeSimulation {
       endNs: this.now,
       capacityIops: this.capacityIops,
       completed,
+      tokens,
       total,
       monitor,
     })

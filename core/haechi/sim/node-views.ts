@@ -4,6 +4,20 @@ import type { EngineTotals } from '../engine-state.ts'
 import type { VerbCounters } from '../registered-memory.ts'
 import type { LatencySummary } from './latency-histogram.ts'
 
+/** Tokens of one client in a period, from its engine at the end of the period; without an engine all 0. */
+export interface PeriodTokens {
+  /** R and the limit in force. */
+  readonly reservation: number
+  readonly limit: number | null
+  /** I/Os issued against tokens of its reservation, and of the global pool. */
+  readonly usedReserved: number
+  readonly usedPool: number
+  /** Reservation tokens given up. */
+  readonly yielded: number
+  /** True if requests waited at the end for a token of the empty pool. */
+  readonly isStarved: boolean
+}
+
 /** One period by the node's clock: actual completions, and the monitor's view (null without QoS). */
 export interface PeriodRecord {
   readonly index: number
@@ -13,6 +27,8 @@ export interface PeriodRecord {
   readonly capacityIops: number
   /** Data I/Os completed in it, by client index. */
   readonly completed: readonly number[]
+  /** By client index. */
+  readonly tokens: readonly PeriodTokens[]
   /** Data I/Os completed in it for all clients with QoS. */
   readonly total: number
   readonly monitor: MonitorPeriod | null

@@ -32,19 +32,29 @@ import { statusOf } from './status-report.ts'
 /** Jobs without stages whose sums are retained. */
 const ABSENT_MAX = 1000
 
-/**
- * Throttled time of each job's operations since the controller first saw it, by scope; bounded for any number of jobs.
- */
-class WaitSums {
-  readonly ns = new Map<Scope, Map<string, number>>()
+/** Operations of a job in one scope since the controller first saw it, and the sum of their waits, ns. */
+interface JobSum {
+  arrived: number
+  served: number
+  throttledNs: number
+}
+
+/** Sums of each job by scope; bounded for any number of jobs. */
+class JobSums {
+  readonly byScope = new Map<Scope, Map<string, JobSum>>()
 
   /** @param stages  present stages: at least as many as jobs. @param isPresent  true for a present job. */
-  add(scope: Scope, job: string, ns: number, stages: number, isPresent: (job: string) => boolean): void {
-    if (!(ns > 0)) return
-    let jobs = this.ns.get(scope)
-    if (!jobs) this.ns.set(scope, (jobs = new Map<string, number>()))
-    if (jobs.size > stages + ABSENT_MAX) for (const one of jobs.keys()) if (!isPresent(one)) jobs.delete(one)
-    jobs.set(job, (jobs.get(job) ?? 0) + bounded(ns))
+  add(scope: Scope, job: string, counts: JobSum, stages: number, isPresent: (job: string) => boolean): void {
+    let jobs = this.byScope.get(scope)
+    if (!jobs) this.byScope.set(scope, (jobs = new Map<string, JobSum>()))
+    let sum = jobs.get(job)
+    if (!sum) {
+      if (jobs.size > stages + ABSENT_MAX) for (const one of jobs.keys()) if (!isPresent(one)) jobs.delete(one)
+      jobs.set(job, (sum = { arrived: 0, served: 0, throttledNs: 0 }))
+    }
+    sum.arrived += bounded(counts.arrived)
+    sum.served += bounded(counts.served)
+    sum.throttledNs += bounded(counts.throttledNs)
   }
 }
 
@@ -116,7 +126,7 @@ const REFUSALS_MAX = 100
 
 interface CountsContext {
   readonly roster: Roster
-  readonly waits: WaitSums
+  readonly sums: JobSums
   readonly nowNs: number
   readonly intervalNs: number
 }
@@ -127,7 +137,7 @@ interface CountsContext {
 function takeCounts(
   peer: LocalPeer,
   counts: Extract<LocalToGlobal, { kind: 'counts' }>,
-  { roster, waits, nowNs, intervalNs }: CountsContext,
+  { roster, sums, nowNs, intervalNs }: CountsContext,
 ): StageRecord[] {
   const named = new Set<string>()
   for (const { key, channels } of counts.stages) {
@@ -138,8 +148,8 @@ function takeCounts(
       continue
     }
     stage.take(channels, counts.windowNs, nowNs, intervalNs)
-    for (const { scope, throttledNs } of channels) {
-      waits.add(scope, stage.identity.job, throttledNs, roster.stages.size, (job) => roster.hasJob(job))
+    for (const channel of channels) {
+      sums.add(channel.scope, stage.identity.job, channel, roster.stages.size, (job) => roster.hasJob(job))
     }
   }
   for (const key of counts.silent) {
@@ -298,7 +308,7 @@ export class GlobalController {
   readonly #events = new EventLog()
   readonly #roster: Roster
   readonly #policies: ActivePolicies
-  readonly #waits = new WaitSums()
+  readonly #sums = new JobSums()
   /** Reasons for refused commands, by job and scope. */
   readonly #refusals = new Map<string, string>()
   #epoch: number
@@ -471,7 +481,7 @@ export class GlobalController {
       policiesText: this.#policies.text,
       policiesStartedMs: this.#msOf(this.#policies.fromNs),
       schedule: this.#policies.schedule,
-      throttledNs: this.#waits.ns,
+      sums: this.#sums.byScope,
       events: this.#events.last,
       failures: failuresOf({
         successor: this.#successor,
@@ -564,7 +574,7 @@ export class GlobalController {
     if (peer.collect !== counts.request) return
     peer.collect = undefined
     peer.misses = 0
-    const context = { roster: this.#roster, waits: this.#waits, nowNs: this.#nowNs }
+    const context = { roster: this.#roster, sums: this.#sums, nowNs: this.#nowNs }
     for (const stage of takeCounts(peer, counts, { ...context, intervalNs: this.#settings.intervalNs })) {
       this.#leave(peer, stage, 'it is unknown to its local controller')
     }

@@ -29,7 +29,11 @@ export interface StatusInput {
   readonly policiesText: string
   readonly policiesStartedMs: number
   readonly schedule: PolicySchedule
-  readonly throttledNs: ReadonlyMap<Scope, ReadonlyMap<string, number>>
+  /** Sums of each job since the controller first saw it, by scope. */
+  readonly sums: ReadonlyMap<
+    Scope,
+    ReadonlyMap<string, { readonly arrived: number; readonly served: number; readonly throttledNs: number }>
+  >
   readonly events: PadllStatus['events']
   readonly failures: readonly Failure[]
   readonly msOf: (ns: number) => number
@@ -94,7 +98,7 @@ function jobsOf(of: StatusInput, stages: readonly StageRecord[]): Job[] {
     let row = jobs.get(job)
     if (!row) {
       const { demand, limit } = of.policies.get(scope)?.get(job) ?? { demand: null, limit: null }
-      const throttledS = (of.throttledNs.get(scope)?.get(job) ?? 0) / NS_PER_S
+      const sum = of.sums.get(scope)?.get(job)
       row = {
         job: cut(job),
         scope,
@@ -105,7 +109,9 @@ function jobsOf(of: StatusInput, stages: readonly StageRecord[]): Job[] {
         measured: 0,
         allocated: null,
         queued: 0,
-        throttledS,
+        throttledS: (sum?.throttledNs ?? 0) / NS_PER_S,
+        askedTotal: sum?.arrived ?? 0,
+        servedTotal: sum?.served ?? 0,
       }
       jobs.set(job, row)
     }

@@ -8,6 +8,9 @@ import * as step from './step-log.ts'
 /** Width of a bucket, ns; it includes its end and excludes its beginning. */
 export const BUCKET_NS = 250_000_000
 
+/** Waiting requests of a convoy: with fewer, two or three clients simply take turns. */
+export const CONVOY_WAITING = 4
+
 export const WAITING = 0
 export const HELD = 1
 /** Time since when the queue is not empty; NaN if it is empty. */

@@ -19,6 +19,7 @@ import {
   type SnBytes,
 } from './message-log.ts'
 import { MessageFeed } from './message-feed.ts'
+import { PeriodCounts } from './period-counts.ts'
 import { NONE } from './slots.ts'
 import * as step from './step-log.ts'
 import type { TraceFeed } from './trace.ts'
@@ -27,6 +28,7 @@ type Of<K extends LockEvent['kind']> = Extract<LockEvent, { kind: K }>
 
 export class Feed implements TraceFeed {
   readonly messages: MessageLog
+  readonly periods = new PeriodCounts()
   readonly #messageFeed: MessageFeed
   readonly #lives: LifeStore
   readonly #table: LifeTable
@@ -64,7 +66,8 @@ export class Feed implements TraceFeed {
         const life = this.#lives.requestOf(here, event.client, event.reqId)
         if (life === NONE) return
         this.#table.mark(life, c.HAS_WAITED)
-        return this.#step(here, step.WAITING, this.#table.askedMode(life), 0, 0)
+        const requestedNs = this.#table.get(life, c.REQUESTED_NS)
+        return this.#step(here, life, step.WAITING, this.#table.askedMode(life), 0, requestedNs)
       }
       case 'withdrawn': {
         const life = this.#lives.requestOf(here, event.client, event.reqId)
@@ -125,7 +128,7 @@ export class Feed implements TraceFeed {
     const table = this.#table
     const isGranted = table.isGranted(life)
     const flags = isGranted ? counts.WAS_HELD : table.has(life, c.HAS_WAITED) ? counts.HAD_WAITED : 0
-    this.#step(here, step.LOST, isGranted ? table.modeNow(life) : table.askedMode(life), flags, 0)
+    this.#step(here, life, step.LOST, isGranted ? table.modeNow(life) : table.askedMode(life), flags, 0)
   }
 
   #requested(here: ResourceLives, event: Of<'asked'>): void {
@@ -140,7 +143,7 @@ export class Feed implements TraceFeed {
       this.messages.setLife(message, life, this.#seq)
       this.messages.answered(message)
     }
-    this.#step(here, step.REQUESTED, this.#table.askedMode(life), 0, 0)
+    this.#step(here, life, step.REQUESTED, this.#table.askedMode(life), 0, 0)
   }
 
   #granted(here: ResourceLives, event: Of<'granted'>): void {
@@ -164,7 +167,7 @@ export class Feed implements TraceFeed {
       if (here.owner !== undefined && here.owner !== client) flags |= counts.IS_OWNER_CHANGE
       here.owner = client
     }
-    this.#step(here, step.GRANTED, pair(table.mode(life), modeNumber(asked)), flags, 0)
+    this.#step(here, life, step.GRANTED, pair(table.mode(life), modeNumber(asked)), flags, event.waitedNs)
   }
 
   #absorb(here: ResourceLives, lockIds: readonly number[]): AbsorbedLock[] {
@@ -173,7 +176,7 @@ export class Feed implements TraceFeed {
       const old = this.#lives.lockOf(here, id)
       if (old === NONE || this.#table.isEnded(old)) continue
       absorbed.push(this.#table.absorbed(old))
-      this.#step(here, step.ABSORBED, this.#table.modeNow(old), 0, 0)
+      this.#step(here, old, step.ABSORBED, this.#table.modeNow(old), 0, 0)
       this.#end(here, old, 'absorbed')
     }
     return absorbed
@@ -188,19 +191,19 @@ export class Feed implements TraceFeed {
     switch (event.kind) {
       case 'revoked':
         table.revoke(life, this.#now, this.#seq)
-        return this.#step(here, step.REVOKED, 0, 0, 0)
+        return this.#step(here, life, step.REVOKED, 0, 0, 0)
       case 'canceling':
         return table.cancel(life, this.#now, this.#seq)
       case 'downgraded': {
         const before = table.modeNow(life)
         table.downgrade(life, this.#now, this.#seq, event.mode)
-        return this.#step(here, step.DOWNGRADED, pair(before, table.modeNow(life)), 0, 0)
+        return this.#step(here, life, step.DOWNGRADED, pair(before, table.modeNow(life)), 0, 0)
       }
       default: {
         const revokedNs = table.get(life, c.REVOKED_NS)
         const wasRevoked = event.kind === 'released' && revokedNs < Infinity
         const ns = wasRevoked ? this.#now - revokedNs : 0
-        this.#step(here, step.RELEASED, table.modeNow(life), wasRevoked ? counts.WAS_REVOKED : 0, ns)
+        this.#step(here, life, step.RELEASED, table.modeNow(life), wasRevoked ? counts.WAS_REVOKED : 0, ns)
         this.#end(here, life, event.kind)
       }
     }
@@ -208,7 +211,7 @@ export class Feed implements TraceFeed {
 
   #withdrawn(here: ResourceLives, life: number): void {
     const flags = this.#table.has(life, c.HAS_WAITED) ? counts.HAD_WAITED : 0
-    this.#step(here, step.WITHDRAWN, this.#table.askedMode(life), flags, 0)
+    this.#step(here, life, step.WITHDRAWN, this.#table.askedMode(life), flags, 0)
     this.#end(here, life, 'withdrawn')
   }
 
@@ -217,8 +220,9 @@ export class Feed implements TraceFeed {
     this.#lives.end(here, life)
   }
 
-  #step(here: ResourceLives, code: number, modes: number, flags: number, value: number): void {
+  #step(here: ResourceLives, life: number, code: number, modes: number, flags: number, value: number): void {
     this.#ledger.step(here.counts, this.#now, code, modes, flags, value)
+    this.periods.step(here, life, this.#now, code, modes, flags, value)
   }
 
   #of(resource: ResourceId, server: ServerId): ResourceLives {

@@ -21,9 +21,11 @@ import { findObstacles, obstacles, type TracedPolicy, type FoundObstacle } from 
 import { NONE } from './slots.ts'
 import type {
   LockLife,
+  LockPeriod,
   ModeCounts,
   ResourceCounts,
   TracedCondition,
+  TracedConvoy,
   TracedMessage,
   TraceFeed,
   TraceReader,
@@ -48,8 +50,6 @@ function listed(texts: readonly string[], most = 3): string {
   return texts.slice(0, most).join(', ') + (more > 0 ? ` and ${grouped(more)} more` : '')
 }
 
-/** Waiting requests of a convoy: with fewer, two or three clients simply take turns. */
-const CONVOY = 4
 /**
  * Owner changes per second of a ping-pong, in both halves of the last second.
  *
@@ -81,7 +81,7 @@ function conditionsAt(source: ConditionSource, at: number): TracedCondition[] {
     const row = rowOf(counts)
     if (row === null || here === undefined) continue
     const waiting = row[WAITING] as number
-    const behindMode = waiting >= CONVOY ? modeBehind(source, here, at) : undefined
+    const behindMode = waiting >= c.CONVOY_WAITING ? modeBehind(source, here, at) : undefined
     if (behindMode !== undefined) {
       convoys.push({ kind: 'convoy', resource, waiting, sinceNs: row[BUSY_SINCE] as number, behindMode })
     }
@@ -461,6 +461,14 @@ export class LockTrace implements TraceReader {
     const policy = this.#policy
     const timeoutNs = this.#timeoutNs
     return conditionsAt({ ledger, store, policy, timeoutNs }, at)
+  }
+
+  takePeriods(at: number): readonly LockPeriod[] {
+    return this.#feed.periods.take(at)
+  }
+
+  takeConvoys(at: number): readonly TracedConvoy[] {
+    return this.#feed.periods.takeConvoys(at)
   }
 
   #messageAt(m: MessageRecord, to: number, here: ResourceLives | undefined): TracedMessage {

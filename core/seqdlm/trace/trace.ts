@@ -105,6 +105,55 @@ export interface ModeCounts {
   readonly grants: number
 }
 
+/** Counts of a resource or a server in one period. Waits are those of its grants, from request to grant. */
+export interface LockPeriodCounts {
+  /** Requests that met a conflicting lock. */
+  readonly conflicts: number
+  readonly revocations: number
+  readonly grants: number
+  /** Upgrades and downgrades. */
+  readonly conversions: number
+  /** Locks that ended. */
+  readonly cancels: number
+  /** Locks held at its end. */
+  readonly held: number
+  /** Most requests that waited at once. */
+  readonly mostWaiting: number
+  /** Undefined without a grant. */
+  readonly waitMeanNs: number | undefined
+  /** Nearest rank. */
+  readonly waitP95Ns: number | undefined
+  /** Includes the requests that wait at its end. */
+  readonly waitLongestNs: number | undefined
+  /** Time with a convoy: for a server, on any of its resources. */
+  readonly convoyNs: number
+}
+
+/** One second of a lock manager; it excludes its beginning and includes its end. */
+export interface LockPeriod {
+  readonly fromNs: number
+  readonly toNs: number
+  /** Resources with a lock, a request or an event in it. */
+  readonly resources: readonly (LockPeriodCounts & { readonly resource: ResourceId; readonly server: ServerId })[]
+  readonly servers: readonly (LockPeriodCounts & {
+    readonly server: ServerId
+    /** Resources with a lock or a waiting request at its end. */
+    readonly resources: number
+    /** Locks held at its end, in the order of `LOCK_MODES`. */
+    readonly heldByMode: readonly number[]
+  })[]
+}
+
+/** Convoy that has ended: from the first time at which four requests waited until fewer did. */
+export interface TracedConvoy {
+  readonly resource: ResourceId
+  readonly server: ServerId
+  readonly fromNs: number
+  readonly toNs: number
+  /** Most requests that waited at once. */
+  readonly waiting: number
+}
+
 /** Write side: fed by servers (`observe`) and by message transports. */
 export interface TraceFeed {
   readonly observe: (server: ServerId, event: LockEvent) => void
@@ -158,6 +207,10 @@ export interface TraceReader {
   busiest(resource: ResourceId, at: number, spanNs: number, backNs: number): number | undefined
   /** `sinceNs` is a time, not a duration; of each kind the most urgent one first. */
   conditions(at: number): readonly TracedCondition[]
+  /** Seconds that ended by `at`, oldest first, each once; at most the last 60. `at` must not be later than the events. */
+  takePeriods(at: number): readonly LockPeriod[]
+  /** Convoys that ended by `at`, in order of their ends, each once; at most the last 1,000. */
+  takeConvoys(at: number): readonly TracedConvoy[]
 }
 
 /** Contention of a resource, or the oldest revocation, whose client may be evicted. */
@@ -192,6 +245,7 @@ export interface LockWorld {
   readonly trace: TraceReader
   /** `SeqDLM`, and its options. */
   readonly manager: string
+  readonly managerName: string
   /** Name of a resource, its server, its users; undefined for an invalid number. */
   describe(resource: ResourceId): { readonly name: string; readonly server: string; readonly about: string } | undefined
   find(name: string): ResourceId | undefined

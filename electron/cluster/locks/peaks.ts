@@ -4,10 +4,9 @@
  */
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { ResourceId } from '#core/seqdlm/messages.ts'
+import { CONVOY_WAITING } from '#core/seqdlm/trace/counts.ts'
 import type { TracedCondition, TraceReader } from '#core/seqdlm/trace/trace.ts'
 
-/** Shortest queue that counts as a convoy. */
-const QUEUE_LEAST = 4
 /** Most resources checked: those with most conflicts. */
 const RESOURCES_MAX = 4
 /** Parts that a range is divided into in each step of the search. */
@@ -26,11 +25,11 @@ export function convoysBetween(trace: TraceReader, fromNs: number, toNs: number)
   if (!(toNs > fromNs)) return []
   return trace
     .resources(toNs, toNs - fromNs)
-    .filter((c) => c.conflicts >= QUEUE_LEAST)
+    .filter((c) => c.conflicts >= CONVOY_WAITING)
     .sort((a, b) => b.conflicts - a.conflicts || a.resource - b.resource)
     .slice(0, RESOURCES_MAX)
     .map(({ resource }) => ({ resource, waiting: Math.max(...trace.queue(resource, fromNs, toNs, 1)) }))
-    .filter((r) => r.waiting >= QUEUE_LEAST)
+    .filter((r) => r.waiting >= CONVOY_WAITING)
     .flatMap(({ resource }) => convoyAt(trace, resource, peakWithin(trace, resource, fromNs, toNs)))
 }
 

@@ -27,20 +27,32 @@ type JobNow = PadllStatus['jobs'][number]
 /** A job waits if its queue takes longer than this at its rate, s: less is the granularity of the buckets. */
 const WAITS_S = 0.05
 
+/** True if operations of a job wait for its rate. */
+export const waitsForRate = (j: Pick<JobNow, 'allocated' | 'queued'>): boolean =>
+  j.queued > WAITS_S * (j.allocated ?? Infinity)
+
+/** A job runs at its limit from this share of it on: as in throttling.ts. */
+const AT_LIMIT = 0.9
+
+/** True if a job runs at its rate: where waits are not known, its operations count as waiting. */
+export const runsAtLimit = (measured: number, allocated: number): boolean => measured >= AT_LIMIT * allocated
+
 /**
- * False allocation: rate that jobs hold and do not use while operations of another job wait, op/s. A job that waits
- * itself does not count its own demand against the others.
+ * False allocation of each job: rate that it holds and does not use while operations of another job wait, op/s. A job that
+ * waits itself does not count its own demand against the others.
  */
-export function falseAllocation(jobs: readonly Pick<JobNow, 'allocated' | 'measured' | 'queued'>[]): number {
-  const waits = jobs.map((j) => j.queued > WAITS_S * (j.allocated ?? Infinity))
-  const waiting = waits.filter(Boolean).length
-  let sum = 0
-  jobs.forEach((j, i) => {
-    const others = waiting - (waits[i] === true ? 1 : 0)
-    if (others > 0 && j.allocated !== null) sum += Math.max(0, j.allocated - j.measured)
-  })
-  return sum
+export function falseAllocations(
+  jobs: readonly { readonly allocated: number | null; readonly measured: number; readonly waits: boolean }[],
+): number[] {
+  const waiting = jobs.filter((j) => j.waits).length
+  return jobs.map(({ allocated, measured, waits }) =>
+    allocated !== null && waiting > (waits ? 1 : 0) ? Math.max(0, allocated - measured) : 0,
+  )
 }
+
+/** Sum over the jobs of a scope, op/s. */
+export const falseAllocation = (jobs: readonly Pick<JobNow, 'allocated' | 'measured' | 'queued'>[]): number =>
+  falseAllocations(jobs.map((j) => ({ ...j, waits: waitsForRate(j) }))).reduce((a, b) => a + b, 0)
 
 /** Table with a maximum number of series, and the time at which each was last seen. */
 class Bounded {

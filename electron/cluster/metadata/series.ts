@@ -19,12 +19,24 @@ const STATES = 180
 /** Rules, jobs and steps of policies in all stored states: beyond it the oldest states are dropped. */
 const ENTRIES = 60_000
 
+/** Operations of one job in one scope over a period. */
+export interface MetadataCount {
+  readonly job: string
+  readonly scope: Scope
+  readonly operations: number
+  /** Allocation at its last sample; null if unlimited. */
+  readonly allocated: number | null
+}
+
 export class MetadataSeries {
   /** See `METADATA_COLUMNS`; samples are numbered as in `Recent.raw`. */
   readonly table = new SeriesTable(SAMPLES, METADATA_COLUMNS)
   readonly #spanS: number
   /** Operations of the last samples, by series. */
   readonly #counts = new Map<string, Parameters<typeof addCounted<number>>[0]>()
+  /** Operations since `takePeriod`, by series, and the seconds in which they were counted. */
+  #period = new Map<string, MetadataCount>()
+  #periodS = 0
   #states: MetadataState[] = []
   #entries = 0
 
@@ -63,17 +75,16 @@ export class MetadataSeries {
     periodS: number,
   ): void {
     this.table.push(atMs)
+    if (jobs) this.#periodS += periodS
     const scopes = new Map<Scope, { measured: number; allocated: number }>()
     for (const { scope } of limits) scopes.set(scope, { measured: jobs ? 0 : NaN, allocated: 0 })
     const alive = new Set<string>()
     for (const { job, scope, allocated } of shares.slice(0, SERIES)) {
       const name = metadataSeries(job, scope)
       alive.add(name)
-      const measured = this.#rate(
-        name,
-        jobs ? (jobs.get(job) ?? []).reduce((n, ops) => n + countOfScope(ops, scope), 0) : undefined,
-        periodS,
-      )
+      const count = jobs && (jobs.get(job) ?? []).reduce((n, ops) => n + countOfScope(ops, scope), 0)
+      if (count !== undefined) this.#count(name, job, scope, count, allocated ?? null)
+      const measured = this.#rate(name, count, periodS)
       this.table.set(name, measured, allocated ?? NaN, NaN)
       const sum = scopes.get(scope) ?? { measured: 0, allocated: 0 }
       scopes.set(scope, { measured: sum.measured + measured, allocated: sum.allocated + (allocated ?? 0) })
@@ -86,6 +97,7 @@ export class MetadataSeries {
         // A job without a policy is recorded while it is active.
         if (count === 0) continue
         alive.add(name)
+        this.#count(name, job, scope, count, null)
         const measured = this.#rate(name, count, periodS)
         this.table.set(name, measured, NaN, NaN)
         sum.measured += measured
@@ -101,6 +113,19 @@ export class MetadataSeries {
     if (this.table.newest % SAMPLES === 0) {
       for (const name of [...this.table.names]) if (!alive.has(name)) this.table.drop(name)
     }
+  }
+
+  /** Operations counted since the last call, and the seconds that they cover: less than the time in between after gaps. */
+  takePeriod(): { readonly counts: readonly MetadataCount[]; readonly seconds: number } {
+    const taken = { counts: [...this.#period.values()], seconds: this.#periodS }
+    this.#period = new Map()
+    this.#periodS = 0
+    return taken
+  }
+
+  #count(name: string, job: string, scope: Scope, count: number, allocated: number | null): void {
+    const operations = (this.#period.get(name)?.operations ?? 0) + count
+    this.#period.set(name, { job, scope, operations, allocated })
   }
 
   /** Mean over the last second; restarts after a gap. */

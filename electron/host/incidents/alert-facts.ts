@@ -19,7 +19,7 @@ import { ldlmColumn } from '../../cluster/locks/ldlm-series.ts'
 import { resourceName } from '../../cluster/locks/condition-text.ts'
 import { jobColumn, shareColumn, shareName, TARGET_COLUMNS } from '../../cluster/state/recent.ts'
 import type { ClusterSource } from '../../base/connection.ts'
-import { missedIn } from '../views/tokens/position.ts'
+import { missedIn } from '../../cluster/tokens/position.ts'
 
 interface Streak {
   missed: number

@@ -70,6 +70,7 @@ class Queues {
 const world = (trace: LockTrace, name = (r: number): string => `f${r} / 0`): LockWorld => ({
   trace,
   manager: HOSTILE.repeat(50),
+  managerName: HOSTILE.repeat(50),
   describe: (r) => ({ name: name(r), server: HOSTILE.repeat(20), about: HOSTILE.repeat(20) }),
   find: () => undefined,
   client: (c) => ({ name: `${HOSTILE.repeat(9)}${c}`, jobId: HOSTILE.repeat(99) }),

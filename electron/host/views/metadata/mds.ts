@@ -13,6 +13,7 @@ import {
   type MetadataServer,
   type MetadataState,
 } from '../../../cluster/metadata/state.ts'
+import { falseAllocations, runsAtLimit } from '../../../cluster/metadata/padll-series.ts'
 import { emptyChannels, emptyJobs, emptyMetadata, emptyTree, type MetadataHead } from './empty.ts'
 import { rulesFound, type RulesFound } from './filter.ts'
 import { chosenScope } from './scope.ts'
@@ -26,8 +27,6 @@ const RULES_MAX = 64
 const ROWS_MAX = 600
 const CHANNELS_MAX = 200
 const MARKS_MAX = 200
-/** A job runs at its limit from this share of it on: as in throttling.ts. */
-const AT_LIMIT = 0.9
 
 type Values = (number | null)[]
 type Level = MetadataFrame['tree']['level'][number]
@@ -133,11 +132,9 @@ function falseAllocation(past: Past, jobs: readonly string[]): Values {
     const there = series.flatMap(({ allocated, measured }) => {
       const a = allocated[k] ?? null
       const m = measured[k] ?? null
-      return a === null || m === null ? [] : [{ unused: Math.max(0, a - m), waits: m >= AT_LIMIT * a }]
+      return a === null || m === null ? [] : [{ allocated: a, measured: m, waits: runsAtLimit(m, a) }]
     })
-    if (there.length === 0) return null
-    const waiting = there.filter((j) => j.waits).length
-    return there.reduce((n, j) => n + (waiting - (j.waits ? 1 : 0) > 0 ? j.unused : 0), 0)
+    return there.length === 0 ? null : falseAllocations(there).reduce((n, v) => n + v, 0)
   })
 }
 

@@ -3,14 +3,13 @@ import type { TokensFrame } from '#core/api/tokens.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ClientColumn } from '#core/haechi/sim/token-samples.ts'
 import type { JobColors } from '#core/series/job-colors.ts'
-import { hasCrashed, missedIn, rowsOf, type Place } from './position.ts'
+import { hasCrashed, idleShareOf, isAtLimit, missedIn, type Place } from '../../../cluster/tokens/position.ts'
 
 type Clients = TokensFrame['clients']
 type Foot = Omit<TokensFrame['foot'], 'reserved' | 'admissible' | 'fluidFinish'>
 
-/** Periods of a sparkline, and rows from which the idle share is computed. */
+/** Periods of a sparkline. */
 const SPARK = 60
-const IDLE_ROWS = 250
 const WARN_AFTER = 1
 
 interface One {
@@ -130,10 +129,6 @@ export function clientsOf(place: Place, jobColors: JobColors): Clients {
   return out
 }
 
-/** True if a client uses all that its limit allows. */
-const isAtLimit = (limit: number | null | undefined, used: number): boolean =>
-  limit !== null && limit !== undefined && used >= limit
-
 function verdictOf(of: {
   readonly state: Clients['state'][number]
   readonly inARow: number
@@ -155,35 +150,6 @@ function verdictOf(of: {
   return { level: 'ok', why: '' }
 }
 
-/**
- * Share of a period's tokens that were idle while the pool was empty and a client without any had requests waiting;
- * null without tokens or samples.
- */
-function idleShareOf({ run, startNs, atNs }: Place): number | null {
-  const { samples, setup, monitor, clientCount } = run.node
-  if (!monitor) return null
-  const rows = rowsOf(samples, setup.samples.everyNs, startNs + 1, atNs, IDLE_ROWS)
-  if (rows.length === 0) return null
-  let idle = 0
-  for (const row of rows) {
-    if (samples.nodeValue(row, 'pool') > 0) continue
-    let isStarving = false
-    let unused = 0
-    for (let i = 0; i < clientCount; i++) {
-      const tokens = samples.clientValue(row, i, 'xi') + samples.clientValue(row, i, 'g')
-      const queued = samples.clientValue(row, i, 'queued')
-      if (samples.clientValue(row, i, 'phase') === 0) continue
-      const used = samples.clientValue(row, i, 'completed') + samples.clientValue(row, i, 'inflight')
-      // Held back by its limit, not by a lack of tokens.
-      if (isAtLimit(run.node.engine(i)?.limit, used)) continue
-      if (queued > 0 && tokens === 0) isStarving = true
-      else if (queued === 0) unused += tokens
-    }
-    if (isStarving) idle += unused / Math.max(1, samples.nodeValue(row, 'omega'))
-  }
-  return idle / rows.length
-}
-
 export function footOf(place: Place): Foot {
   const { run } = place
   const counters = run.node.counters()
@@ -196,7 +162,7 @@ export function footOf(place: Place): Foot {
     cpuEvents: counters.cpuEventsForControl + counters.cpuEventsForData,
     dataCpuEvents: counters.cpuEventsForData,
     dataIos: counters.dataIos,
-    idleShare: idleShareOf(place),
+    idleShare: idleShareOf(run, place.startNs, place.atNs),
     worst,
   }
 }

@@ -1,7 +1,7 @@
 /** Pool of a data node: now, over the period or the last minute, and the phases of the period. */
 import type { TokensFrame, TokensSpan } from '#core/api/tokens.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
-import { rowsOf, type Place } from './position.ts'
+import { rowsOf, type Place } from '../../../cluster/tokens/position.ts'
 
 const POINTS = 250
 const MINUTE_NS = 60 * NS_PER_S

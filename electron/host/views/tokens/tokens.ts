@@ -11,7 +11,7 @@ import { resolvePosition } from '../../position.ts'
 import { noDataNode } from './empty.ts'
 import { clientsOf, footOf } from './clients.ts'
 import { withClientFilter } from './filter.ts'
-import { missedIn, periodAt, rowAt, type Place } from './position.ts'
+import { missedIn, periodAt, rowAt, type Place } from '../../../cluster/tokens/position.ts'
 import { phasesOf, poolOf, seriesOf } from './pool.ts'
 
 type Event = TokensFrame['events'][number]

@@ -1,8 +1,9 @@
-/** Place of a tokens frame: a run of a data node, an instant of it, the period around it and earlier ones. */
+/** Periods of a data node: the one at an instant and those before it, missed reservations, idle tokens. */
 import type { DataNodeRun } from '#core/emulator/data-node.ts'
 import type { PeriodRecord } from '#core/haechi/sim/node-views.ts'
 import type { TokenSamples } from '#core/haechi/sim/token-samples.ts'
 
+/** Instant of a run, the period around it and earlier ones. */
 export interface Place {
   readonly run: DataNodeRun
   /** Time on the run's clock, ns. */
@@ -68,3 +69,39 @@ export const hasCrashed = (run: DataNodeRun, client: number, atNs: number): bool
   run.marks.some(
     (m) => m.kind === 'client' && m.text === 'crashes' && m.client === run.clients[client]?.name && m.atNs <= atNs,
   )
+
+/** True if a client uses all that its limit allows. */
+export const isAtLimit = (limit: number | null | undefined, used: number): boolean =>
+  limit !== null && limit !== undefined && used >= limit
+
+/** Most rows from which the idle share is computed. */
+const IDLE_ROWS = 250
+
+/**
+ * Share of the tokens of a period, up to an instant, that were idle while the pool was empty and a client without any had
+ * requests waiting; null without tokens or samples.
+ */
+export function idleShareOf({ node }: DataNodeRun, startNs: number, atNs: number): number | null {
+  const { samples, setup, monitor, clientCount } = node
+  if (!monitor) return null
+  const rows = rowsOf(samples, setup.samples.everyNs, startNs + 1, atNs, IDLE_ROWS)
+  if (rows.length === 0) return null
+  let idle = 0
+  for (const row of rows) {
+    if (samples.nodeValue(row, 'pool') > 0) continue
+    let isStarving = false
+    let unused = 0
+    for (let i = 0; i < clientCount; i++) {
+      if (samples.clientValue(row, i, 'phase') === 0) continue
+      const tokens = samples.clientValue(row, i, 'xi') + samples.clientValue(row, i, 'g')
+      const queued = samples.clientValue(row, i, 'queued')
+      const used = samples.clientValue(row, i, 'completed') + samples.clientValue(row, i, 'inflight')
+      // Held back by its limit, not by a lack of tokens.
+      if (isAtLimit(node.engine(i)?.limit, used)) continue
+      if (queued > 0 && tokens === 0) isStarving = true
+      else if (queued === 0) unused += tokens
+    }
+    if (isStarving) idle += unused / Math.max(1, samples.nodeValue(row, 'omega'))
+  }
+  return idle / rows.length
+}
