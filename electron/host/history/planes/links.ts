@@ -1,4 +1,4 @@
-/** Clients of data nodes from their rows, and of lock resources from the kept convoys near an instant: rows of locks name no clients. */
+/** Clients of data nodes, from their rows, and lock resources; their clients only from kept convoys near, as rows of locks name none. */
 import * as z from 'zod'
 import { locksFrame } from '#core/api/locks.ts'
 import type { HistoryReader } from '../../../history/reader.ts'
@@ -13,11 +13,17 @@ export function pastLinks(reader: HistoryReader, head: PastHead): RecordedLinks 
   const { atMs, stepMs } = head
   if (atMs === null) return { clients: [], locks: [] }
   const rows = rowsAt(reader, 'token_clients', atMs, stepMs)?.rows ?? []
+  const resources = (rowsAt(reader, 'lock_resources', atMs, stepMs)?.rows ?? []).flatMap((row) =>
+    row.isOthers ? [] : [row.name],
+  )
+  const clients = new Map(
+    nearConvoys(reader, { ...head, atMs }).flatMap(({ id, resource }) => {
+      const read = withClients.safeParse(reader.convoyFrame(id))
+      return read.success ? [[resource, read.data.clients] as const] : []
+    }),
+  )
   return {
     clients: rows.filter((row) => !row.isOthers).map(({ name, jobId }) => ({ name, jobId })),
-    locks: nearConvoys(reader, { ...head, atMs }).flatMap(({ id, resource }) => {
-      const read = withClients.safeParse(reader.convoyFrame(id))
-      return read.success ? [{ key: resource, clients: read.data.clients }] : []
-    }),
+    locks: [...new Set([...resources, ...clients.keys()])].map((key) => ({ key, clients: clients.get(key) ?? [] })),
   }
 }
