@@ -148,7 +148,7 @@ export const locksFrame = z.object({
     /** Kind of its worst condition. */
     alarm: z.array(conditionKind.nullable()),
     /** Values at A, if two instants are compared; null: no row there. */
-    against: z.object({ waiting: gappy, conflicts: gappy, revocations: gappy }).optional(),
+    against: z.object({ waiting: gappy, conflicts: gappy }).optional(),
   }),
   /** Kept convoys of the day of the cursor, newest first: they can be replayed lock by lock. */
   convoys: z.array(

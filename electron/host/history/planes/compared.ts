@@ -32,7 +32,6 @@ export function comparedLocks(frame: LocksFrame, { againstMs }: Query, { reader,
   const against = {
     waiting: rows.map((r) => r?.waiting ?? null),
     conflicts: rows.map((r) => r?.conflicts ?? null),
-    revocations: rows.map((r) => r?.revocations ?? null),
   }
   return { ...frame, ...headOf(a), rows: { ...frame.rows, against } }
 }

@@ -3,6 +3,7 @@
  * policies nor settings of the controller, and of metadata servers no rules: there the tree lists their jobs.
  */
 import type { MetadataFrame, PadllPlane } from '#core/api/padll.ts'
+import { byCodeUnit } from '#core/base/order.ts'
 import { PROMINENT, type JobColors } from '#core/series/job-colors.ts'
 import type { HistoryReader, PlaneSeries } from '../../../history/reader.ts'
 import { emptyChannels, emptyJobs, emptyMetadata, emptyTree } from '../../views/metadata/empty.ts'
@@ -194,7 +195,8 @@ function treeOf(
     }
     return tree
   }
-  for (const [local, ofLocal] of Map.groupBy(about(channels, scope), (c) => c.local)) {
+  const locals = [...Map.groupBy(about(channels, scope), (c) => c.local)].sort(([a], [b]) => byCodeUnit(a, b))
+  for (const [local, ofLocal] of locals) {
     const values = (list: readonly Channel[]): (number | null)[] => {
       const rows = list.map((c) => c.row)
       return [at(rows, 'served_per_s'), at(rows, 'limit_per_s'), at(rows, 'queued')]
