@@ -306,10 +306,19 @@ const BY_KIND: ReadonlyMap<number, PlaneTable> = new Map(PLANE_TABLES.map((t) =>
 export const planeTable = (id: PlaneTableId): PlaneTable => BY_ID.get(id) as PlaneTable
 export const planeTableOf = (kind: number): PlaneTable | undefined => BY_KIND.get(kind)
 
+/** Indices of the ranked columns of each table, by its number. */
+const RANKED: ReadonlyMap<number, readonly number[]> = new Map(
+  PLANE_TABLES.map((t: PlaneTable) => [t.kind, t.rank.map((name) => t.columns.findIndex((c) => c.name === name))]),
+)
+
+const INDICES: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
+  PLANE_TABLES.map((t: PlaneTable) => [t.id, new Map(t.columns.map((c, i) => [c.name, i]))]),
+)
+
 /** Index of a column in a table's blocks. @throws if the table has none of that name */
 export function planeColumn(id: PlaneTableId, name: string): number {
-  const index = planeTable(id).columns.findIndex((c) => c.name === name)
-  if (index < 0) throw new Error(`${id} has no column ${name}`)
+  const index = INDICES.get(id)?.get(name)
+  if (index === undefined) throw new Error(`${id} has no column ${name}`)
   return index
 }
 
@@ -326,11 +335,41 @@ export interface PlaneRow extends PlaneName {
 }
 
 /** Row of a series from its values by column; a column without one is a gap. @throws for a column that the table has not */
-export function planeRow(id: PlaneTableId, name: PlaneName, values: Readonly<Record<string, number>>): PlaneRow {
-  const row = planeTable(id).columns.map((c) => values[c.name] ?? NaN)
-  for (const column in values) planeColumn(id, column)
-  return { name: name.name, place: name.place, jobId: name.jobId, values: row }
+export function planeRow(
+  id: PlaneTableId,
+  { name, place, jobId }: PlaneName,
+  values: Readonly<Record<string, number>>,
+): PlaneRow {
+  const row = new Array<number>(planeTable(id).columns.length).fill(NaN)
+  for (const column in values) row[planeColumn(id, column)] = values[column] as number
+  return { name, place, jobId, values: row }
 }
 
-/** Name of the row in which the series without a row of their own are summed. */
+/** Name of the row in which the series without a row of their own are summed, and its key in every block. */
 export const OTHERS: PlaneName = { name: '(others)', place: '', jobId: '' }
+export const OTHERS_KEY = 0
+export const isOthers = ({ name, place, jobId }: PlaneName): boolean =>
+  name === OTHERS.name && place === OTHERS.place && jobId === OTHERS.jobId
+
+/** Value of a column of the row of the others, from those of its series. */
+export function othersValue({ others }: PlaneColumn, values: Iterable<number>): number {
+  if (others === 'gap') return NaN
+  let known = 0
+  let sum = NaN
+  for (const v of values) {
+    if (v !== v) continue
+    sum = known === 0 ? v : others === 'max' ? Math.max(sum, v) : sum + v
+    known++
+  }
+  return others === 'mean' ? sum / known : sum
+}
+
+/** Rank of a series in a period: the sum of its ranked columns; a gap counts as zero. */
+export function planeRank(table: PlaneTable, value: (column: number) => number): number {
+  let rank = 0
+  for (const c of RANKED.get(table.kind) ?? []) {
+    const v = Math.abs(value(c))
+    if (v > 0) rank += v
+  }
+  return rank
+}

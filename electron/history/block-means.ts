@@ -1,6 +1,6 @@
 /** Means over an interval, computed from the blocks in it. */
-import type { RollUpOf } from '#core/series/plane-tables.ts'
-import { KINDS, pack, ROLL_UPS, type Kind, type Packed } from './block.ts'
+import { OTHERS_KEY, othersValue, planeRank, planeTableOf, type RollUpOf } from '#core/series/plane-tables.ts'
+import { KINDS, pack, ROLL_UPS, type Columns, type Kind, type Packed } from './block.ts'
 import type { Block } from './reader.ts'
 
 /**
@@ -105,7 +105,7 @@ export class BlockMeans {
         else out[i] = sum / ((isRate ? this.#instants : named) - gaps)
       }
     }
-    const packed = pack(this.#kind, { n, keys, columns })
+    const packed = pack(this.#kind, withinMost(this.#kind, { n, keys, columns }))
     this.#instants = 0
     this.#named.fill(0, 0, size)
     this.#sums.fill(0, 0, size * width)
@@ -150,5 +150,33 @@ export class BlockMeans {
     this.#named = longer(new Uint32Array(size), this.#named)
     this.#sums = longer(new Float64Array(size * this.#width), this.#sums)
     this.#gaps = longer(new Uint32Array(size * this.#width), this.#gaps)
+  }
+}
+
+/**
+ * Rows of a plane's table within its limit: an interval names every series that had a row in any of its periods. The least ranked
+ * are added to the row of the others.
+ */
+function withinMost(kind: Kind, rows: Columns): Columns {
+  const table = planeTableOf(kind)
+  const { n, keys, columns } = rows
+  if (!table || n <= table.most + 1) return rows
+  const own = Array.from({ length: n }, (_, i) => i).filter((i) => keys[i] !== OTHERS_KEY)
+  const ranks = own.map((i) => ({ i, rank: planeRank(table, (c) => (columns[c] as Float32Array)[i] as number) }))
+  ranks.sort((a, b) => b.rank - a.rank || (keys[a.i] as number) - (keys[b.i] as number))
+  const kept = ranks.slice(0, table.most).map((r) => r.i)
+  const isKept = new Set(kept)
+  const folded = Array.from({ length: n }, (_, i) => i).filter((i) => !isKept.has(i))
+  return {
+    n: kept.length + 1,
+    keys: Uint32Array.from([...kept.map((i) => keys[i] as number), OTHERS_KEY]),
+    columns: table.columns.map((column, c) => {
+      const values = columns[c] as Float32Array
+      const others = othersValue(
+        column,
+        folded.map((i) => values[i] as number),
+      )
+      return Float32Array.from([...kept.map((i) => values[i] as number), others])
+    }),
   }
 }

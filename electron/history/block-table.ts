@@ -1,6 +1,7 @@
 /** Tables of instants and blocks, with accounting of their size; all changes are made in the caller's transaction. */
 import type { Database, Statement } from 'better-sqlite3'
-import { ALL_KINDS, KINDS, type Kind, type Packed } from './block.ts'
+import { ALL_KINDS, deflated, isPlane, KINDS, type Kind, type Packed } from './block.ts'
+import { SECOND, TIER_COUNT } from './tiers.ts'
 
 export interface StoredBlock extends Packed {
   readonly cluster: number
@@ -26,6 +27,7 @@ interface Row {
 }
 
 export class BlockTable {
+  readonly #isStore: boolean
   readonly #sql: Readonly<
     Record<
       | ('find' | 'insert' | 'replace' | 'findSums' | 'insertSums' | 'account')
@@ -34,7 +36,9 @@ export class BlockTable {
     >
   >
 
-  constructor(db: Database) {
+  /** @param isStore  set for the history, whose bytes count; a copy is compressed as a whole. */
+  constructor(db: Database, isStore = false) {
+    this.#isStore = isStore
     const prepare = (sql: string): Statement<Value[]> => db.prepare(sql)
     const instants = 'FROM instant WHERE cluster = ? AND tier = ?'
     this.#sql = {
@@ -61,8 +65,14 @@ export class BlockTable {
     }
   }
 
-  /** Writes a block, replacing an existing one. */
-  put({ cluster, kind, tier, atMs, n, lead, rest }: StoredBlock): void {
+  /**
+   * Writes a block, replacing an existing one. Those of planes are deflated, except in the coarsest tier, where they are few and all
+   * of them are read for a chart of a day; so are the seconds of jobs in a store, which are most of a day's bytes.
+   */
+  put(block: StoredBlock): void {
+    const { cluster, kind, tier, atMs } = block
+    const isDeflated = isPlane(kind) ? tier < TIER_COUNT - 1 : this.#isStore && kind === KINDS.jobs && tier === SECOND
+    const { n, lead, rest } = isDeflated ? deflated(block) : block
     const sql = this.#sql
     const isSums = kind === KINDS.cluster
     const at = isSums ? [cluster, tier, atMs] : [cluster, kind, tier, atMs]

@@ -2,7 +2,7 @@
  * Packed blocks: all jobs, all targets, the sums of the cluster, or the rows of a plane's table at one instant of one tier. Keys
  * (Uint32, ascending) and the first column form the lead; the other columns are stored separately, so that a query for RPC/s alone
  * reads no more. Columns are Float32, everything is little-endian, NaN is a gap. Reading returns views over the bytes. Sums have no
- * key. The other columns of a plane's table are deflated: many of their values are zeros or repeat.
+ * key. The other columns may be stored deflated: then their length is not a multiple of four.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { PLANE_TABLES, type RollUpOf } from '#core/series/plane-tables.ts'
@@ -16,7 +16,7 @@ export type Kind = SampleKind | PlaneKind
 export const PLANE_KINDS: readonly PlaneKind[] = PLANE_TABLES.map((t) => t.kind)
 /** Every kind, samples first. */
 export const ALL_KINDS: readonly Kind[] = [...Object.values(KINDS), ...PLANE_KINDS]
-const isPlane = (kind: Kind): kind is PlaneKind => kind > KINDS.cluster
+export const isPlane = (kind: Kind): kind is PlaneKind => kind > KINDS.cluster
 
 /** Roll-up of each column of a block, by kind. A job's record is the last one named. */
 export const ROLL_UPS: ReadonlyMap<Kind, readonly RollUpOf[]> = new Map<Kind, readonly RollUpOf[]>([
@@ -69,7 +69,28 @@ export interface Packed {
 }
 
 const EMPTY = Buffer.alloc(0)
-const DEFLATE = 1
+const DEFLATE_LEVEL = 1
+const PAD = Buffer.alloc(1)
+
+/**
+ * Deflates the columns of a block, first bytes of all values first: their exponents resemble each other. Left as they are if that
+ * is no shorter.
+ */
+export function deflated(packed: Packed): Packed {
+  const { rest } = packed
+  const count = rest.length / 4
+  const planes = Buffer.allocUnsafe(rest.length)
+  for (let i = 0, at = 0; i < count; i++, at += 4) {
+    planes[i] = rest[at] as number
+    planes[i + count] = rest[at + 1] as number
+    planes[i + 2 * count] = rest[at + 2] as number
+    planes[i + 3 * count] = rest[at + 3] as number
+  }
+  const stream = deflateRawSync(planes, { level: DEFLATE_LEVEL })
+  // Inflating ends with the stream: a byte after it is ignored.
+  const short = stream.length % 4 === 0 ? Buffer.concat([stream, PAD]) : stream
+  return short.length < rest.length ? { n: packed.n, lead: packed.lead, rest: short } : packed
+}
 
 /** Packs a block. A `recordRest` column of zeros is omitted: nearly every block has one. */
 export function pack(kind: Kind, { n, keys, columns }: Columns): Packed {
@@ -95,12 +116,7 @@ export function pack(kind: Kind, { n, keys, columns }: Columns): Packed {
     if (order) for (let i = 0; i < n; i++) to[i] = from[order[i] as number] as number
     else to.set(from.subarray(0, n))
   }
-  const rest = swapped(Buffer.from(bytes, 8 * n))
-  return {
-    n,
-    lead: swapped(Buffer.from(bytes, 0, 8 * n)),
-    rest: isPlane(kind) ? deflateRawSync(rest, { level: DEFLATE }) : rest,
-  }
+  return { n, lead: swapped(Buffer.from(bytes, 0, 8 * n)), rest: swapped(Buffer.from(bytes, 8 * n)) }
 }
 
 /** Typed-array views need aligned offsets. */
@@ -123,12 +139,21 @@ export function unpackLead(n: number, lead: Buffer): { keys: Uint32Array; first:
   }
 }
 
-/** Inflates the columns of a plane's table; anything else than `length` bytes is not valid, and empty. */
-function inflated(data: Buffer, length: number): Buffer {
-  if (length === 0) return EMPTY
+/** Columns of a block, of at most `most` bytes, inflated if they are deflated; what is not valid is empty. */
+function inflated(data: Buffer, most: number): Buffer {
+  if (data.length % 4 === 0) return data
   try {
-    const bytes = inflateRawSync(data, { maxOutputLength: length })
-    return bytes.length === length ? bytes : EMPTY
+    const planes = inflateRawSync(data, { maxOutputLength: most })
+    if (planes.length % 4 !== 0) return EMPTY
+    const bytes = Buffer.allocUnsafeSlow(planes.length)
+    const count = planes.length / 4
+    for (let i = 0, at = 0; i < count; i++, at += 4) {
+      bytes[at] = planes[i] as number
+      bytes[at + 1] = planes[i + count] as number
+      bytes[at + 2] = planes[i + 2 * count] as number
+      bytes[at + 3] = planes[i + 3 * count] as number
+    }
+    return bytes
   } catch {
     return EMPTY
   }
@@ -144,7 +169,7 @@ export function unpack(kind: Kind, atMs: number, { n, lead, rest: stored }: Pack
     return { atMs, keys: NO_KEYS, columns }
   }
   const head = unpackLead(n, lead)
-  const rest = isPlane(kind) ? inflated(stored, 4 * n * (width - 1)) : stored
+  const rest = inflated(stored, 4 * n * (width - 1))
   const length = rest.length === 4 * n * (width - 1)
   const isPlain = kind === KINDS.jobs && rest.length === 4 * n * (width - 2)
   if (!head || !(length || isPlain)) return undefined

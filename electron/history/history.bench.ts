@@ -1,12 +1,14 @@
 /**
- * Benchmarks of the history at the size of a large cluster: ingest rate while the coarser tiers are made, compared with plain rows
- * of the same values; a day of 12 servers (48 OSTs, 400 active jobs) at screen resolution; one instant of 10,000 jobs.
+ * Benchmarks of the history at the size of a large cluster: ingest rate while the coarser tiers are made and every plane is on,
+ * compared with plain rows of the same values; a day of 12 servers (48 OSTs, 400 active jobs) at screen resolution; one instant of
+ * 10,000 jobs; a day of locks, metadata and tokens.
  */
 import Database from 'better-sqlite3'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Bench, Growth } from '../../bench/measure.ts'
+import { planeTable, type PlaneRow, type PlaneTableId } from '#core/series/plane-tables.ts'
 import { BlockTable } from './block-table.ts'
 import { History } from './history.ts'
 import type { ClusterSample, JobFacts, JobSample, TargetSample } from './records.ts'
@@ -42,6 +44,42 @@ const targets: TargetSample[] = Array.from({ length: 48 }, (_, i) => ({
 }))
 const sums: ClusterSample = { rpcs: 44_000, readBps: 1e9, writeBps: 2e9, serviceMs: 2.5, queued: 90, rules: 12 }
 
+/** Series of each plane's table; every second a tenth of the resources and half of the channels are active. */
+const SERIES: readonly (readonly [PlaneTableId, number])[] = [
+  ['lock_resources', 2000],
+  ['lock_servers', 12],
+  ['metadata_jobs', 400],
+  ['metadata_channels', 2000],
+  ['token_clients', 100],
+  ['token_nodes', 2],
+]
+
+/**
+ * Rows of a table in second `at`, as measured ones are: counts of a second are integers, settings stay, times have fractions; they
+ * differ from second to second.
+ */
+function planeRows(id: PlaneTableId, n: number, at: number): PlaneRow[] {
+  const { columns, most } = planeTable(id)
+  return Array.from({ length: n }, (_, i) => {
+    const isActive = n <= most || (i * 7 + (at >> 3)) % 10 < 2
+    const values = columns.map(({ rollUp, unit }, c) => {
+      if (!isActive) return 0
+      if (rollUp === 'last') return 100 * (1 + (i % 9))
+      const count = (i * 31 + c * 17 + at * 13) % 997
+      return unit === 'ms' || unit === 's/s' || unit === '' ? count / 7 : count
+    })
+    return { name: `${id}.${i}`, place: `mds${i % 12}`, jobId: `${4000 + (i % 400)}.solve`, values }
+  })
+}
+
+const planesOf = (at: number): (readonly [PlaneTableId, PlaneRow[]])[] =>
+  SERIES.map(([id, n]) => [id, planeRows(id, n, at)] as const)
+const PLANE_ROWS = SERIES.reduce((sum, [, n]) => sum + n, 0)
+
+function recordPlanes(history: History, atMs: number, rows: ReturnType<typeof planesOf>): void {
+  for (const [id, of] of rows) history.recordPlane(id, atMs, of)
+}
+
 function open(): History {
   const opened = History.open(newFile(), T0)
   if (!opened.ok) throw new Error(opened.error.what)
@@ -51,6 +89,7 @@ function open(): History {
 
 const INGEST_JOBS = 2000
 const INGEST_SAMPLES = 400
+const SAMPLES_A_SECOND = 5
 
 /**
  * Samples of series ingested per second, five cluster samples per emulated second; the background work runs every 20 emulated
@@ -59,13 +98,16 @@ const INGEST_SAMPLES = 400
 function ingest(now: () => number): number {
   const history = open()
   const jobs = Array.from({ length: 10 }, (_, k) => jobsOf(INGEST_JOBS, k))
+  const planes = Array.from({ length: 10 }, (_, k) => planesOf(k))
   const from = now()
   for (let i = 0; i < INGEST_SAMPLES; i++) {
     history.record(T0 + i * 200, jobs[i % 10] ?? [], targets, facts, sums)
+    if (i % SAMPLES_A_SECOND === 0) recordPlanes(history, T0 + i * 200, planes[(i / SAMPLES_A_SECOND) % 10] ?? [])
     if (i % 100 === 99) history.settle()
   }
   history.flush()
-  const rate = (INGEST_SAMPLES * (INGEST_JOBS + targets.length + 1)) / ((now() - from) / 1000)
+  const samples = INGEST_SAMPLES * (INGEST_JOBS + targets.length + 1)
+  const rate = (samples + (INGEST_SAMPLES / SAMPLES_A_SECOND) * PLANE_ROWS) / ((now() - from) / 1000)
   history.close()
   return rate
 }
@@ -181,6 +223,84 @@ function longestPiece(): number {
   return longest
 }
 
+const GIB = 2 ** 30
+const SIZED_S = 600
+/**
+ * Size of a day, GiB, of 400 active jobs of 10,000 and of all planes, with a sample a second: raw samples of its last hour, seconds,
+ * ten seconds and minutes of all of it, from what ten minutes of each take.
+ */
+function daySize(): number {
+  const history = open()
+  const jobs = Array.from({ length: 10 }, (_, k) => jobsOf(400, k * 37))
+  for (let s = 0; s < SIZED_S; s++) {
+    history.record(T0 + s * 1000, jobs[s % 10] ?? [], targets, facts, sums)
+    recordPlanes(history, T0 + s * 1000, planesOf(s))
+  }
+  history.settle()
+  const { tiers } = history.usage()
+    console.error(
+      history
+        .connection()
+        .prepare('SELECT kind, tier, bytes, samples FROM block_use WHERE kind > 2')
+        .all()
+        .map((r) => JSON.stringify(r))
+        .join('\n'),
+    )
+  history.close()
+  const whole = (id: string): number => (id === 'raw' ? 3600 : 86_400)
+  return tiers.reduce((sum, t) => sum + (t.bytes / SIZED_S) * whole(t.id), 0) / GIB
+}
+
+/** A day of planes after the background work, at ten seconds and coarser, and its last ten minutes by second. */
+let planesDay: HistoryReader | undefined
+function aPlanesDay(): HistoryReader {
+  if (planesDay) return planesDay
+  const history = open()
+  const planes = Array.from({ length: 60 }, (_, k) => planesOf(k * 5))
+  const record = (atMs: number, i: number): void => {
+    history.record(atMs, [], targets, facts, sums)
+    recordPlanes(history, atMs, planes[i % 60] ?? [])
+  }
+  for (let i = 0; i * 10_000 < DAY_MS - 600_000; i++) record(T0 + i * 10_000, i)
+  for (let i = 0; i < 600; i++) record(T0 + DAY_MS - 600_000 + i * 1000, i)
+  history.settle()
+  return (planesDay = history.reader())
+}
+
+/** What a view of a day of one plane reads: a line of its table, that of one series, and the rows at the cursor. */
+function planesQuery(table: PlaneTableId): (now: () => number) => number {
+  return (now) => {
+    const reader = aPlanesDay()
+    const span = { fromMs: T0, toMs: T0 + DAY_MS }
+    const { main } = planeTable(table)
+    const key = reader.allPlaneSeries(table)[0]?.key ?? 0
+    const from = now()
+    const line = reader.planeLine(table, main, span, POINTS)
+    const one = reader.planeLine(table, main, span, POINTS, key)
+    const rows = reader.planeAt(table, T0 + DAY_MS / 2, 10_000)
+    const ms = now() - from
+    if (line.t.length < 100 || one.t.length < 100 || (rows?.keys.length ?? 0) < 2) throw new Error('not a day')
+    return ms
+  }
+}
+
+/** What the Locks view reads at a cursor of yesterday: a window of five minutes of six columns, and the rows of resources and servers. */
+function locksWindow(now: () => number): number {
+  const reader = aPlanesDay()
+  const span = { fromMs: T0 + DAY_MS - 600_000, toMs: T0 + DAY_MS - 300_000 }
+  const from = now()
+  let points = 0
+  for (const column of ['grants_per_s', 'holders', 'waiters', 'cancels_per_s', 'wait_p95_ms', 'convoy_share'])
+    points += reader.planeLine('lock_servers', column, span, POINTS).t.length
+  const key = reader.allPlaneSeries('lock_resources')[0]?.key ?? 0
+  points += reader.planeLine('lock_resources', 'conflicts_per_s', span, POINTS, key).t.length
+  const rows = reader.planeAt('lock_resources', span.toMs, 1500)?.keys.length ?? 0
+  for (const { key } of reader.allPlaneSeries('lock_resources').slice(0, rows)) reader.planeSeries(key)
+  const ms = now() - from
+  if (points < 7 * 250 || rows < 60) throw new Error('not the window')
+  return ms
+}
+
 const DAYS = [1, 2, 4]
 let days: HistoryReader | undefined
 /**
@@ -213,7 +333,7 @@ export const benches: readonly (Bench | Growth)[] = [
     run: ingest,
     baseline: rows,
     must: { least: 200_000 },
-    note: '2,000 jobs, with means of a second and the coarser tiers',
+    note: '2,000 jobs and all planes, with means of a second and the coarser tiers',
     limit: 'SQLite writes its blocks; the rest is adding each value to its means and finding the series of a name.',
     runs: 5,
     beside: 'rows of better-sqlite3, raw alone',
@@ -246,6 +366,47 @@ export const benches: readonly (Bench | Growth)[] = [
     note: '24 h, 48 targets, 400 jobs, 1200 points',
     limit:
       'SQLite reads the blocks of a day; every job of every point is added up before it is known which are the largest.',
+  },
+  {
+    id: 'history.day-size',
+    unit: 'GiB',
+    run: daySize,
+    must: { most: 1.5 },
+    note: '12 servers, 10,000 jobs with 400 active, 2,000 resources, 500 stages of 4 channels, 100 clients; from ten minutes of each tier',
+    limit: 'Jobs are packed as measured; the rows of planes are bounded by their most active series and deflated.',
+    runs: 3,
+  },
+  {
+    id: 'history.locks-day',
+    unit: 'ms',
+    run: planesQuery('lock_resources'),
+    must: { most: 50 },
+    note: '24 h of 2,000 resources: the line of all, that of one, the rows at the cursor',
+    limit: 'The blocks of a day are read and inflated once for each line.',
+  },
+  {
+    id: 'history.metadata-day',
+    unit: 'ms',
+    run: planesQuery('metadata_channels'),
+    must: { most: 50 },
+    note: 'the same of 500 stages of 4 channels',
+    limit: 'The blocks of a day are read and inflated once for each line.',
+  },
+  {
+    id: 'history.tokens-day',
+    unit: 'ms',
+    run: planesQuery('token_clients'),
+    must: { most: 50 },
+    note: 'the same of 100 clients',
+    limit: 'The blocks of a day are read and inflated once for each line.',
+  },
+  {
+    id: 'history.locks-window',
+    unit: 'ms',
+    run: locksWindow,
+    must: { most: 100 },
+    note: 'five minutes of seven columns and the rows at a cursor of yesterday',
+    limit: 'The blocks of the window are read and inflated once for each column.',
   },
   {
     id: 'history.query.growth',

@@ -1,7 +1,15 @@
 /** Reader of one cluster's tables of planes: rows at an instant, lines of a column, movers between two spans. */
 import type { Database, Statement } from 'better-sqlite3'
 import { TIERS, type Span, type TierId } from '#core/api/history.ts'
-import { OTHERS, planeColumn, planeTable, type PlaneColumn, type PlaneTableId } from '#core/series/plane-tables.ts'
+import {
+  OTHERS,
+  OTHERS_KEY,
+  othersValue,
+  planeColumn,
+  planeTable,
+  type PlaneColumn,
+  type PlaneTableId,
+} from '#core/series/plane-tables.ts'
 import { segmentsOf, tierOfSegments, type BlockReader } from './block-reader.ts'
 import type { PlaneKind } from './block.ts'
 import { partsOf } from './parts.ts'
@@ -27,19 +35,15 @@ const seriesOf = (r: Row): PlaneSeries => ({
   name: r.name,
   place: r.place,
   jobId: r.job_id,
-  isOthers: r.name === OTHERS.name && r.place === '' && r.job_id === '',
+  isOthers: false,
 })
 
-/** Value of a column over all rows of a block, by its rule for others; NaN if none is known. */
-function overRows({ others }: PlaneColumn, column: Float32Array): number {
-  let known = 0
-  let value = NaN
-  for (const v of column) {
-    if (v !== v) continue
-    value = known === 0 ? v : others === 'max' || others === 'gap' ? Math.max(value, v) : value + v
-    known++
-  }
-  return others === 'mean' ? value / known : value
+const OTHERS_SERIES: PlaneSeries = {
+  key: OTHERS_KEY,
+  name: OTHERS.name,
+  place: OTHERS.place,
+  jobId: OTHERS.jobId,
+  isOthers: true,
 }
 
 export class PlaneReader {
@@ -77,6 +81,7 @@ export class PlaneReader {
   }
 
   series(key: number): PlaneSeries | undefined {
+    if (key === OTHERS_KEY) return OTHERS_SERIES
     const known = this.#known.get(key)
     if (known) return known
     const row = this.#one.get(this.#cluster, key) as Row | undefined
@@ -188,7 +193,7 @@ export class PlaneReader {
 /** Value of one series in a block, or of all rows. A series without a row was idle: zero for a rate, otherwise a gap. */
 function valueOf(column: PlaneColumn, { keys, columns }: Block, c: number, key: number | undefined): number {
   const values = columns[c] as Float32Array
-  if (key === undefined) return overRows(column, values)
+  if (key === undefined) return othersValue(column.others === 'gap' ? { ...column, others: 'max' } : column, values)
   const i = keys.indexOf(key)
   if (i >= 0) return values[i] as number
   return column.rollUp === 'rate' ? 0 : NaN

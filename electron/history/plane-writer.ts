@@ -4,7 +4,11 @@
  */
 import type { Database, Statement } from 'better-sqlite3'
 import {
+  isOthers,
   OTHERS,
+  OTHERS_KEY,
+  othersValue,
+  planeRank,
   planeTable,
   type PlaneName,
   type PlaneRow,
@@ -27,37 +31,20 @@ const DAY_MS = 86_400_000
 const nameKey = ({ name, place, jobId }: PlaneName): string => `${place.length} ${name.length} ${place}${name}${jobId}`
 const short = (text: string): string => text.slice(0, NAME_LENGTH)
 
-/** Rank of a row: the sum of its table's ranked columns; gaps count as zero. */
-function rankOf(ranked: readonly number[], { values }: PlaneRow): number {
-  let rank = 0
-  for (const c of ranked) {
-    const v = Math.abs(values[c] as number)
-    if (v > 0) rank += v
-  }
-  return rank
-}
-
 /** Row of the series without one of their own, column by column by the rule of the table. */
 export function othersRow(table: PlaneTable, rows: readonly PlaneRow[]): PlaneRow {
-  const values = table.columns.map(({ others }, c) => {
-    if (others === 'gap') return NaN
-    let known = 0
-    let sum = NaN
-    for (const row of rows) {
-      const v = row.values[c] as number
-      if (v !== v) continue
-      sum = known === 0 ? v : others === 'max' ? Math.max(sum, v) : sum + v
-      known++
-    }
-    return others === 'mean' ? sum / known : sum
-  })
-  return { ...OTHERS, values }
+  const values = table.columns.map((column, c) =>
+    othersValue(
+      column,
+      rows.map((row) => row.values[c] as number),
+    ),
+  )
+  return { name: OTHERS.name, place: OTHERS.place, jobId: OTHERS.jobId, values }
 }
 
 /** Series of one table: ranks, and the rows of the second that is being written. */
 class PlaneState {
   readonly table: PlaneTable
-  readonly #ranked: readonly number[]
   #ranks = new Map<string, number>()
   /** Periods that ended in the second, as columns. */
   #periods: Columns[] = []
@@ -65,19 +52,19 @@ class PlaneState {
 
   constructor(table: PlaneTable) {
     this.table = table
-    this.#ranked = table.rank.map((name) => table.columns.findIndex((c) => c.name === name))
   }
 
   /** Rows to write of a period: the highest ranked, and one of all others. Series whose ranked values are all zero have none. */
   select(rows: readonly PlaneRow[]): readonly PlaneRow[] {
     const { most } = this.table
-    const active = rows.filter((row) => rankOf(this.#ranked, row) > 0)
+    const rankOf = (row: PlaneRow): number => planeRank(this.table, (c) => row.values[c] as number)
+    const active = rows.filter((row) => rankOf(row) > 0)
     const before = this.#ranks
     this.#ranks = new Map()
     if (active.length <= most && before.size === 0) return active
     const ranked = active.map((row) => {
       const key = nameKey(row)
-      const rank = (1 - INERTIA) * rankOf(this.#ranked, row) + INERTIA * (before.get(key) ?? 0)
+      const rank = (1 - INERTIA) * rankOf(row) + INERTIA * (before.get(key) ?? 0)
       this.#ranks.set(key, rank)
       return { row, rank }
     })
@@ -165,6 +152,7 @@ export class PlaneWriter {
   }
 
   #keyOf(kind: PlaneKind, of: PlaneName, atMs: number): number {
+    if (isOthers(of)) return OTHERS_KEY
     const name = { name: short(of.name), place: short(of.place), jobId: short(of.jobId) }
     const at = `${kind} ${nameKey(name)}`
     let known = this.#names.get(at)

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { deflateSync } from 'node:zlib'
 import {
   OTHERS,
+  OTHERS_KEY,
   PLANE_TABLES,
   planeColumn,
   planeTable,
@@ -98,7 +99,8 @@ it('the highest ranked series have rows, the others one; sums are kept', () => {
   expect(kept[OTHERS.name]).toEqual({ conflicts_per_s: (36 * 37) / 2, holders: 36, wait_longest_ms: 35 })
   const sum = (most + 36) * ((most + 37) / 2)
   expect(Object.values(kept).reduce((n, r) => n + (r['conflicts_per_s'] ?? 0), 0)).toBe(sum)
-  expect(reader.allPlaneSeries(LOCKS).filter((s) => s.isOthers)).toHaveLength(1)
+  expect(reader.allPlaneSeries(LOCKS)).toHaveLength(most)
+  expect(reader.planeSeries(OTHERS_KEY)).toMatchObject({ name: OTHERS.name, isOthers: true })
   const span = { fromMs: NOW, toMs: NOW + 1000 }
   expect(reader.planeLine(LOCKS, 'conflicts_per_s', span, 10).values).toEqual([sum])
   expect(reader.planeLine(LOCKS, 'wait_longest_ms', span, 10).values).toEqual([most + 35])
@@ -209,6 +211,25 @@ it('the row of the others: sums, largest, means, and gaps where nothing is known
   expect(of('waited_share')).toBeCloseTo(0.3)
   expect(of('epoch')).toBe(3)
   expect(of('queued')).toBeNaN()
+})
+
+it('a coarser tier has no more rows than its table, whatever series came and went, and keeps the sum', () => {
+  const history = openAt(newFile())
+  history.beginSource('EMULATED', 'c', '', NOW)
+  const { most } = planeTable(LOCKS)
+  for (let s = 0; s < 61; s++) {
+    history.record(NOW + s * 1000, [job('a', 1)], [], facts)
+    const rows = Array.from({ length: most + 9 }, (_, i) => row(LOCKS, `r${s}.${i}`, { conflicts_per_s: 6 }))
+    history.recordPlane(LOCKS, NOW + s * 1000, rows)
+  }
+  history.record(NOW + 120_000, [job('a', 1)], [], facts)
+  history.settle()
+  for (const tier of ['1s', '10s', '1min'] as const) {
+    const [block] = history.reader().planeBetween(LOCKS, tier, NOW, NOW)
+    expect(block?.keys.length, tier).toBe(most + 1)
+    expect(block?.columns[0]?.reduce((a, b) => a + b)).toBeCloseTo(6 * (most + 9), 2)
+  }
+  history.close()
 })
 
 it('a smallest value survives the roll-up, also beside gaps', () => {

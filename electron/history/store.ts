@@ -61,7 +61,7 @@ export class HistoryStore {
     this.file = file
     this.notice = notice
     this.#openedMs = nowMs
-    this.blocks = new BlockTable(db)
+    this.blocks = new BlockTable(db, true)
     this.audit = new AuditTable(db)
     this.settings = new Settings(db)
     this.evictions = new Evictions(db)

@@ -21,14 +21,14 @@ function scripted() {
   const observe = (event: LockEvent): void => trace.feed.observe(SERVER, event)
   return {
     trace,
-    request(s: number, client: number): void {
+    request: (s: number, client: number): void => {
       const of = { resource: RESOURCE, at: at(s), client, reqId: client }
       observe({ ...of, kind: 'asked', mode: 'PW', range: RANGE })
     },
-    wait(s: number, client: number): void {
+    wait: (s: number, client: number): void => {
       observe({ resource: RESOURCE, at: at(s), client, reqId: client, kind: 'waiting', behindClient: 0 })
     },
-    grant(s: number, client: number, waitedS: number, mode: LockMode = 'PW'): void {
+    grant: (s: number, client: number, waitedS: number, mode: LockMode = 'PW'): void => {
       observe({
         resource: RESOURCE,
         at: at(s),
@@ -48,7 +48,7 @@ function scripted() {
         rule: 'free',
       })
     },
-    then(s: number, client: number, kind: 'revoked' | 'released'): void {
+    then: (s: number, client: number, kind: 'revoked' | 'released'): void => {
       observe({ resource: RESOURCE, at: at(s), client, lockId: client, kind })
     },
   }
@@ -182,7 +182,11 @@ it('sums of the seconds equal the counts of the whole trace, however often they 
           expect(sum((r) => r.grants - r.cancels)).toBe(c.held)
           const inConvoys = all.convoys.filter((v) => v.resource === c.resource)
           const isOpen = c.waiting >= 4
-          if (!isOpen) expect(sum((r) => r.convoyNs)).toBeCloseTo(inConvoys.reduce((n, v) => n + v.toNs - v.fromNs, 0), 0)
+          if (!isOpen)
+            expect(sum((r) => r.convoyNs)).toBeCloseTo(
+              inConvoys.reduce((n, v) => n + v.toNs - v.fromNs, 0),
+              0,
+            )
           // The longest queue of the trace's own buckets.
           const longest = Math.max(0, ...trace.queue(c.resource, 0, endNs, 1))
           expect(Math.max(0, ...rows.map((r) => r.mostWaiting))).toBe(longest)

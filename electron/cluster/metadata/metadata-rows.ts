@@ -57,23 +57,29 @@ class StagePeriods {
     return this.#padll.failure !== undefined || (this.#padll.documents.newest?.atMs ?? -Infinity) >= atMs
   }
 
-  /** Rows since the last document that was taken; none without a newer one. */
+  /** Begins with the first document, and again with the first one after a silence: what happens in between is a gap. */
+  look(): void {
+    const document = this.#padll.documents.newest
+    if (this.#padll.failure || !document || isSuperseded(document.status)) this.#base = undefined
+    else if (!this.#base) this.#begin(document)
+  }
+
+  /** Rows since the last document that was taken; none without one of a later cycle. */
   take(): StageRows | undefined {
     const document = this.#padll.documents.newest
-    if (this.#padll.failure || !document || isSuperseded(document.status)) {
-      // What happens until it answers again is a gap.
-      this.#base = undefined
-      return undefined
-    }
-    const { atMs, status } = document
     const base = this.#base
-    const before = base?.document
-    if (base && before?.status.cycle === status.cycle && isSameRun(before.status, status)) return undefined
-    this.#base = { document, totals: new Map(status.jobs.map((j) => [keyOf(j), totalsOf(j)])) }
-    if (!base || !before || atMs <= before.atMs) return undefined
-    const seconds = (atMs - before.atMs) / 1000
-    const known = isSameRun(before.status, status) ? base.totals : undefined
-    return { jobs: jobRows(status, known, seconds), channels: channelRows(status) }
+    if (!document || !base) return undefined
+    const { status } = document
+    const before = base.document
+    const isSame = isSameRun(before.status, status)
+    if (document.atMs <= before.atMs || (isSame && status.cycle === before.status.cycle)) return undefined
+    this.#begin(document)
+    const seconds = (document.atMs - before.atMs) / 1000
+    return { jobs: jobRows(status, isSame ? base.totals : undefined, seconds), channels: channelRows(status) }
+  }
+
+  #begin(document: Document): void {
+    this.#base = { document, totals: new Map(document.status.jobs.map((j) => [keyOf(j), totalsOf(j)])) }
   }
 }
 
@@ -103,17 +109,21 @@ function jobRows(status: PadllStatus, known: ReadonlyMap<string, Totals> | undef
       })),
     )
     return jobs.map((j, i) =>
-      planeRow('metadata_jobs', { name: scope, place: 'stages', jobId: j.job }, {
-        served_per_s: rates[i]?.served ?? NaN,
-        asked_per_s: rates[i]?.asked ?? NaN,
-        allocated_per_s: j.allocated ?? NaN,
-        limit_per_s: limits.get(scope) ?? NaN,
-        queued: j.queued,
-        waited_s_per_s: rates[i]?.waitedS ?? NaN,
-        false_allocation_per_s: unused[i] ?? NaN,
-        stages: j.stages,
-        epoch: status.epoch,
-      }),
+      planeRow(
+        'metadata_jobs',
+        { name: scope, place: 'stages', jobId: j.job },
+        {
+          served_per_s: rates[i]?.served ?? NaN,
+          asked_per_s: rates[i]?.asked ?? NaN,
+          allocated_per_s: j.allocated ?? NaN,
+          limit_per_s: limits.get(scope) ?? NaN,
+          queued: j.queued,
+          waited_s_per_s: rates[i]?.waitedS ?? NaN,
+          false_allocation_per_s: unused[i] ?? NaN,
+          stages: j.stages,
+          epoch: status.epoch,
+        },
+      ),
     )
   })
 }
@@ -125,7 +135,11 @@ function channelRows({ locals, epoch }: PadllStatus): PlaneRow[] {
     for (const stage of local.stages) {
       for (const c of stage.channels) {
         const isServed = c.served > 0
-        const name = { name: `${c.channel}.${c.object} ${c.scope}`, place: `${local.id} ${stage.key}`, jobId: stage.job }
+        const name = {
+          name: `${c.channel}.${c.object} ${c.scope}`,
+          place: `${local.id} ${stage.key}`,
+          jobId: stage.job,
+        }
         const row = planeRow('metadata_channels', name, {
           served_per_s: c.served,
           asked_per_s: c.arrived,
@@ -143,7 +157,7 @@ function channelRows({ locals, epoch }: PadllStatus): PlaneRow[] {
 }
 
 /** Rows of metadata servers since the last call. Servers report no waits by job: a job that runs at its rate waits. */
-function serverRows(loop: MetadataLoop): PlaneRow[] {
+function serverRows(loop: Pick<MetadataLoop, 'series' | 'settings'>): PlaneRow[] {
   const { counts, seconds } = loop.series.takePeriod()
   if (seconds === 0) return []
   const state = loop.series.newest
@@ -158,14 +172,18 @@ function serverRows(loop: MetadataLoop): PlaneRow[] {
       }),
     )
     return jobs.map((j, i) =>
-      planeRow('metadata_jobs', { name: scope, place: 'mds', jobId: j.job }, {
-        served_per_s: served[i] ?? NaN,
-        allocated_per_s: j.allocated ?? NaN,
-        limit_per_s: limits.get(scope) ?? NaN,
-        false_allocation_per_s: unused[i] ?? NaN,
-        stages: rules.get(keyOf(j)) ?? 0,
-        epoch: state?.cycle ?? NaN,
-      }),
+      planeRow(
+        'metadata_jobs',
+        { name: scope, place: 'mds', jobId: j.job },
+        {
+          served_per_s: served[i] ?? NaN,
+          allocated_per_s: j.allocated ?? NaN,
+          limit_per_s: limits.get(scope) ?? NaN,
+          false_allocation_per_s: unused[i] ?? NaN,
+          stages: rules.get(keyOf(j)) ?? 0,
+          epoch: state?.cycle ?? NaN,
+        },
+      ),
     )
   })
 }
@@ -179,14 +197,14 @@ interface Ended {
 }
 
 export class MetadataCollector implements PlaneCollector {
-  readonly #loop: MetadataLoop
+  readonly #loop: Pick<MetadataLoop, 'series' | 'settings'>
   readonly #stages: StagePeriods | undefined
   readonly #writer: PlaneWriter
   /** Start of the present period, Unix ms. */
   #fromMs: number | undefined
   #ended: Ended | undefined
 
-  constructor(loop: MetadataLoop, padll: PadllReader | undefined, writer: PlaneWriter) {
+  constructor(loop: Pick<MetadataLoop, 'series' | 'settings'>, padll: PadllReader | undefined, writer: PlaneWriter) {
     this.#loop = loop
     this.#stages = padll && new StagePeriods(padll)
     this.#writer = writer
@@ -194,6 +212,7 @@ export class MetadataCollector implements PlaneCollector {
 
   look(_atNs: number, atMs: number): void {
     this.#fromMs ??= atMs
+    this.#stages?.look()
     if (Math.floor(atMs / 1000) !== Math.floor(this.#fromMs / 1000)) {
       // The controller did not answer within the second: its rows are those of the next.
       this.#flush()
@@ -208,7 +227,9 @@ export class MetadataCollector implements PlaneCollector {
     if (!ended) return
     this.#ended = undefined
     const { jobs = [], channels = [] } = this.#stages?.take() ?? {}
-    this.#writer.recordPlane('metadata_jobs', ended.fromMs, [...ended.rows, ...jobs])
+    if (ended.rows.length + jobs.length > 0) {
+      this.#writer.recordPlane('metadata_jobs', ended.fromMs, [...ended.rows, ...jobs])
+    }
     if (channels.length > 0) this.#writer.recordPlane('metadata_channels', ended.fromMs, channels)
   }
 }

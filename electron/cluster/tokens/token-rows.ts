@@ -2,6 +2,7 @@
  * Rows of Haechi's data nodes: one per client and one per node for each completed period, each period once, however often the
  * node is read. Periods of less than a second are rolled up to a second.
  */
+import { byCodeUnit } from '#core/base/order.ts'
 import type { DataNodeRun, EmulatedDataNode } from '#core/emulator/data-node.ts'
 import type { PeriodRecord } from '#core/haechi/sim/node-views.ts'
 import { planeRow, planeTable, type PlaneRow, type PlaneTableId } from '#core/series/plane-tables.ts'
@@ -33,13 +34,11 @@ class Pending {
   flush(writer: PlaneWriter, end: Second): void {
     for (const second of [...this.#seconds.keys()].sort((a, b) => a - b)) {
       if (second >= end) break
-      const series = [...(this.#seconds.get(second)?.values() ?? [])]
+      const rows = [...(this.#seconds.get(second)?.values() ?? [])].map((periods) => rolledUp(this.#table, periods))
       this.#seconds.delete(second)
-      writer.recordPlane(
-        this.#table,
-        second * 1000,
-        series.map((rows) => rolledUp(this.#table, rows)),
-      )
+      // The order does not depend on the pace of reading.
+      rows.sort((a, b) => byCodeUnit(a.place, b.place) || byCodeUnit(a.name, b.name))
+      writer.recordPlane(this.#table, second * 1000, rows)
     }
   }
 }
@@ -76,12 +75,13 @@ export class TokenCollector implements PlaneCollector {
   look(): void {
     let end = Infinity
     for (const node of this.#nodes) {
-      for (const run of node.runs) {
+      const { runs } = node
+      for (const run of runs) {
         const { items, next } = run.node.periods.since(this.#recorded.get(run) ?? 0)
         this.#recorded.set(run, next)
         for (const period of items) this.#add(node.name, run, period)
       }
-      const open = node.runs.at(-1)
+      const open = runs.at(-1)
       if (open) end = Math.min(end, this.#second(open, open.node.periods.items.at(-1)?.endNs ?? 0))
     }
     this.#clients.flush(this.#writer, end)
@@ -104,17 +104,21 @@ export class TokenCollector implements PlaneCollector {
       // The place of a client that has left may have been taken by another of its name.
       if (!scenario || (view?.state === 'left' && used === 0 && tokens.usedReserved + tokens.usedPool === 0)) return
       const hasTokens = run.node.engine(index) !== null
-      const row = planeRow('token_clients', { name: scenario.name, place, jobId: scenario.job }, {
-        used,
-        reservation,
-        limit: limit ?? NaN,
-        used_reserved: tokens.usedReserved,
-        // Without tokens all of it is unreserved.
-        used_pool: hasTokens ? tokens.usedPool : used,
-        yielded,
-        missed: missed.has(index) ? 1 : 0,
-        starved: tokens.isStarved ? 1 : 0,
-      })
+      const row = planeRow(
+        'token_clients',
+        { name: scenario.name, place, jobId: scenario.job },
+        {
+          used,
+          reservation,
+          limit: limit ?? NaN,
+          used_reserved: tokens.usedReserved,
+          // Without tokens all of it is unreserved.
+          used_pool: hasTokens ? tokens.usedPool : used,
+          yielded,
+          missed: missed.has(index) ? 1 : 0,
+          starved: tokens.isStarved ? 1 : 0,
+        },
+      )
       this.#clients.add(second, row)
     })
     const { monitor } = period
