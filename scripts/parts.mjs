@@ -43,8 +43,7 @@ const lacksSshd = () =>
   process.platform !== 'win32' &&
   !(SSHD.some((file) => existsSync(file)) && isOnPath('ssh-keygen') && isOnPath('ssh-agent'))
 
-const lacksShells = () =>
-  process.platform === 'linux' && !(isOnPath('busybox') && isOnPath('mawk') && isOnPath('gawk'))
+const lacksShells = () => process.platform === 'linux' && !(isOnPath('busybox') && isOnPath('mawk') && isOnPath('gawk'))
 
 const lacksServers = () =>
   process.platform === 'linux' &&

@@ -237,6 +237,7 @@ export const contract = {
       .input(
         stream.extend({
           windowMs,
+          againstMs,
           /** null: the first plane of the source. */
           plane: padllPlane.nullable().default(null),
           /** Empty: the first with a limit or a policy. */
@@ -253,6 +254,7 @@ export const contract = {
       .input(
         stream.extend({
           windowMs,
+          againstMs,
           /** null: the first plane of the source. */
           plane: locksPlane.nullable().default(null),
           sort: locksSort.default('waiting'),
@@ -273,6 +275,7 @@ export const contract = {
       .input(
         stream.extend({
           windowMs,
+          againstMs,
           node: z.string().max(128).default(''),
           span: tokensSpan.default('period'),
           /** Filter, for example `client:c1 is:missing used>5k`. */

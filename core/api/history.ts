@@ -3,7 +3,7 @@
  * days.
  */
 import * as z from 'zod'
-import { PLANE_TABLES } from '../series/plane-tables.ts'
+import { PLANE_TABLES, planeTable, type Plane, type PlaneTable, type PlaneTableId } from '../series/plane-tables.ts'
 import { level, ms, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
@@ -21,8 +21,50 @@ export type TierId = z.infer<typeof tierId>
 export const clusterMeasure = z.enum(['rpcs', 'readBps', 'writeBps', 'serviceMs', 'queued'])
 export type ClusterMeasure = z.infer<typeof clusterMeasure>
 
+/** Measure of a plane: a column of one of its tables, over all series. */
+export interface PlaneMeasure {
+  readonly id: `${PlaneTableId}.${string}`
+  readonly table: PlaneTableId
+  readonly plane: Plane
+  readonly column: string
+  readonly title: string
+  /** Empty for a count or a share. */
+  readonly unit: string
+  readonly about: string
+}
+export const PLANE_MEASURES: readonly PlaneMeasure[] = PLANE_TABLES.flatMap(
+  (table: PlaneTable & { id: PlaneTableId }) =>
+    table.columns.flatMap(({ name, title, unit, about }): PlaneMeasure[] => {
+      if (!table.measures.includes(name)) return []
+      const { id, plane } = table
+      return [{ id: `${id}.${name}`, table: id, plane, column: name, title: `${table.title}: ${title}`, unit, about }]
+    }),
+)
+const BY_ID: ReadonlyMap<unknown, PlaneMeasure> = new Map(PLANE_MEASURES.map((m) => [m.id, m]))
+/** undefined: a measure of the cluster. */
+export const planeMeasure = (id: HistoryMeasure): PlaneMeasure | undefined => BY_ID.get(id)
+/** Measures that can be charted over a day: those of the cluster, and those of planes. */
+export const historyMeasure = z.union([clusterMeasure, z.custom<PlaneMeasure['id']>((v) => BY_ID.has(v))])
+export type HistoryMeasure = z.infer<typeof historyMeasure>
+
 export const groupBy = z.enum(['job', 'user', 'account', 'exe'])
 export type GroupBy = z.infer<typeof groupBy>
+
+/** Tables whose series can be movers. */
+export const MOVER_TABLES = [
+  'lock_resources',
+  'metadata_channels',
+  'metadata_jobs',
+  'token_clients',
+] as const satisfies readonly PlaneTableId[]
+export type MoverTable = (typeof MOVER_TABLES)[number]
+export const moversBy = z.enum([...groupBy.options, ...MOVER_TABLES])
+export type MoversBy = z.infer<typeof moversBy>
+/** Table of a choice of movers; undefined: jobs or groups of them. */
+export const moverTable = (by: MoversBy): (PlaneTable & { readonly id: MoverTable }) | undefined => {
+  const id = MOVER_TABLES.find((table) => table === by)
+  return id && { ...planeTable(id), id }
+}
 
 /** [fromMs, toMs), not empty. */
 export const span = z.object({ fromMs: ms, toMs: ms }).refine((s) => s.toMs > s.fromMs, 'an end after its beginning')
@@ -72,12 +114,12 @@ const overlay = z.object({ offsetMs: numbers, values: gappy })
 export const historyQuery = z.object({
   /** Start of the day shown; null: the day of the newest sample. */
   dayMs: ms.nullable().default(null),
-  measure: clusterMeasure.default('serviceMs'),
+  measure: historyMeasure.default('serviceMs'),
   /** Part of that day at a finer resolution; null: all of it. The frame's day is always the whole day. */
   zoom: span.nullable().default(null),
   a: span.nullable().default(null),
   b: span.nullable().default(null),
-  by: groupBy.default('job'),
+  by: moversBy.default('job'),
   /** Rows of the movers table. */
   limit: z.number().int().min(1).max(200).default(12),
   /** End of the operator's last visit; null if unknown. */
@@ -90,7 +132,9 @@ export const historyFrame = z.object({
   cluster: z.string(),
   /** Total range stored; null while there is nothing. */
   kept: z.object({ fromMs: ms, toMs: ms }).nullable(),
-  measure: clusterMeasure,
+  measure: historyMeasure,
+  /** Planes with rows. */
+  planes: z.array(z.enum(['locks', 'metadata', 'tokens'])),
   day: z.object({
     fromMs: ms,
     toMs: ms,
@@ -108,16 +152,20 @@ export const historyFrame = z.object({
   week: z.array(z.object({ fromMs: ms, values: gappy })),
   a: span.nullable(),
   b: span.nullable(),
-  /** Mean RPC/s of the largest changes between A and B, largest first; empty without both. */
+  /** Means of the largest changes between A and B, largest first: RPC/s, or the main column of a table; empty without both. */
   movers: z.object({
-    by: groupBy,
+    by: moversBy,
+    unit: z.string(),
     name: texts,
+    /** Place and job of a series of a plane; empty for jobs and groups of them. */
+    place: texts,
+    jobId: texts,
     user: texts,
     account: texts,
     colour: numbers,
     a: numbers,
     b: numbers,
-    /** Number of further jobs, and their sums in A and B, RPC/s. */
+    /** Number of further names, and their sums in A and B. */
     rest: z.object({ names: count, a: z.number(), b: z.number() }),
   }),
   overlay: z.object({ a: overlay, b: overlay }).nullable(),

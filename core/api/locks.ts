@@ -3,7 +3,7 @@
  * counters of Lustre's lock manager, which is all that servers export: no modes, no queues, no resources.
  */
 import * as z from 'zod'
-import { level, ms, notice, streamHead as head } from './parts.ts'
+import { against, level, ms, notice, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
 const numbers = z.array(z.number())
@@ -114,13 +114,21 @@ export const locksFrame = z.object({
   series: z.object({ t: numbers, held: gappy, grants: gappy, cancels: gappy, waiting: gappy }),
   /** Name and settings of the lock manager, as text. */
   manager: z.string(),
-  /** Locks by mode: held, granted per second, waiting (seqdlm plane); all zero for ldlm. */
-  modes: z.array(z.object({ mode: lockMode, held: z.number(), grants: z.number(), waiting: z.number() })),
+  /** Locks by mode: held, granted per second, waiting (seqdlm plane); null: not recorded. Empty for ldlm. */
+  modes: z.array(
+    z.object({
+      mode: lockMode,
+      held: z.number().nullable(),
+      grants: z.number().nullable(),
+      waiting: z.number().nullable(),
+    }),
+  ),
   /** Set if the filter is invalid; the rows are then unfiltered. */
   filterError: z.object({ column: count, message: z.string() }).optional(),
   known: count,
   shown: count,
   offset: count,
+  against,
   /** Resources by contention (seqdlm): one entry per row. */
   rows: z.object({
     key: texts,
@@ -139,7 +147,21 @@ export const locksFrame = z.object({
     why: texts,
     /** Kind of its worst condition. */
     alarm: z.array(conditionKind.nullable()),
+    /** Values at A, if two instants are compared; null: no row there. */
+    against: z.object({ waiting: gappy, conflicts: gappy }).optional(),
   }),
+  /** Kept convoys of the day of the cursor, newest first: they can be replayed lock by lock. */
+  convoys: z.array(
+    z.object({
+      id: count,
+      resource: z.string(),
+      server: z.string(),
+      fromMs: ms,
+      toMs: ms,
+      /** Most requests that waited at once. */
+      waiting: z.number(),
+    }),
+  ),
   /** Conditions by kind, the worst of each kind first. */
   alarms: z.array(lockCondition),
   /** The selected resource, or the most contended one; null if there is none. */
@@ -164,8 +186,12 @@ export const locksFrame = z.object({
       moreLives: count,
       messages: lockMessages,
       moreMessages: count,
-      /** Early grants, all grants, early revocations and conversions in the second before the sample. */
-      early: z.object({ grants: count, all: count, revocations: count, conversions: count }),
+      /** Early grants, all grants, early revocations and conversions in the second before the sample; null: not recorded. */
+      early: z.object({ grants: count, all: count, revocations: count, conversions: count }).nullable(),
+      /** Recorded counters over the window; absent: read from the lock manager itself. */
+      past: z
+        .object({ t: numbers, waiting: gappy, conflicts: gappy, revocations: gappy, waitMean: gappy, waitP95: gappy })
+        .optional(),
     })
     .nullable(),
   /** Namespaces of Lustre servers (ldlm): one entry per row. Counts; null if the server does not export it. */

@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { PADLL_ALGORITHMS } from '../controllers/settings.ts'
 import { isScope, type Scope } from '../padll/vocabulary.ts'
-import { expression, filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
+import { against, expression, filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
 const numbers = z.array(z.number())
@@ -66,6 +66,7 @@ export const metadataFrame = z.object({
   scopes: texts,
   scope: z.string(),
   filterError,
+  against,
   /** Filter counts, of stages or of metadata servers' rules: tree, channels and listed jobs are filtered, sums are not. */
   filtered: filtered.optional(),
   controller: z.object({
@@ -73,7 +74,8 @@ export const metadataFrame = z.object({
     name: z.string(),
     host: z.string(),
     epoch: count,
-    algorithm: padllAlgorithm,
+    /** null: neither it nor the other settings were recorded. */
+    algorithm: padllAlgorithm.nullable(),
     epsilon: z.number(),
     split: z.enum(['equal', 'usage']),
     intervalMs: z.number(),
@@ -104,6 +106,8 @@ export const metadataFrame = z.object({
     why: texts,
     /** Rows beyond those sent under a local controller. */
     more: numbers,
+    /** Measured rate at A, if two instants are compared; null: no row there. */
+    against: gappy.optional(),
   }),
   /** Jobs by demand (plane `mds`: by measured rate), largest first: at most 7 and `other` last, if there are more. */
   jobs: z.object({
@@ -123,6 +127,8 @@ export const metadataFrame = z.object({
     askedSeries: z.array(gappy),
     allocatedSeries: z.array(gappy),
     measuredSeries: z.array(gappy),
+    /** Measured rate at A. */
+    against: gappy.optional(),
   }),
   /** Unix ms of the series. */
   t: numbers,
@@ -153,6 +159,8 @@ export const metadataFrame = z.object({
     queued: gappy,
     refillMs: gappy,
     spark: z.array(gappy),
+    /** Values at A. */
+    against: z.object({ limit: gappy, measured: gappy }).optional(),
   }),
   policies: z.object({
     text: z.string(),

@@ -3,7 +3,7 @@
  * inside a period are ms from its start.
  */
 import * as z from 'zod'
-import { filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
+import { against, filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
 const numbers = z.array(z.number())
@@ -26,15 +26,17 @@ export const tokensFrame = z.object({
   nodes: texts,
   node: z.string(),
   filterError,
+  against,
   /** Filter result, with the keys of the clients that match; all clients are sent, because pool, inspector and form need them. */
   filtered: filtered.extend({ keys: texts }).optional(),
   /** false: the cursor time is no longer in memory. */
   isKept: z.boolean(),
-  variant: tokensVariant,
-  preset: tokensPreset,
+  /** Settings of the node; null: not recorded. */
+  variant: tokensVariant.nullable(),
+  preset: tokensPreset.nullable(),
   periodMs: z.number(),
-  checkMs: z.number(),
-  batch: count,
+  checkMs: z.number().nullable(),
+  batch: count.nullable(),
   epoch: count,
   /** Time since the period at the cursor began, ms. */
   elapsedMs: z.number(),
@@ -46,7 +48,7 @@ export const tokensFrame = z.object({
     lowest: z.number().nullable(),
     lowestAtMs: z.number().nullable(),
     /** Fetches that obtained nothing while it was lowest. */
-    emptyFetches: count,
+    emptyFetches: count.nullable(),
     /** Sum of the residuals reported by clients, and the target of conversion. */
     reported: z.number().nullable(),
     target: z.number().nullable(),
@@ -64,8 +66,10 @@ export const tokensFrame = z.object({
     estimate: gappy,
     used: gappy,
     reserved: gappy,
+    /** Profiled capacity; 0: not recorded. */
     profile: z.number(),
-    least: z.number(),
+    /** Least estimate; null: not recorded. */
+    least: z.number().nullable(),
     /** Last action of the estimator, as text: `rose by 15 700`, `mean of 5`, `kept`. */
     action: z.string(),
     marks: z.array(z.object({ epoch: count, text: z.string() })),
@@ -79,15 +83,15 @@ export const tokensFrame = z.object({
     /** R and L of a period; 0 and null: best effort, unlimited. */
     reservation: numbers,
     limit: gappy,
-    /** xi left, g held, used of each kind, yielded by decay: this period. */
-    left: numbers,
-    held: numbers,
+    /** xi left, g held, used of each kind, yielded by decay: this period. null: not recorded. */
+    left: gappy,
+    held: gappy,
     usedReserved: numbers,
     usedPool: numbers,
     yielded: numbers,
-    /** Requests waiting at the client; null for a backlogged client. */
+    /** Requests waiting at the client; null for a backlogged client, and if not recorded. */
     queued: gappy,
-    inFlight: numbers,
+    inFlight: gappy,
     isThrottled: z.array(z.boolean()),
     /** True while it waits for a token. */
     isStarved: z.array(z.boolean()),
@@ -99,20 +103,23 @@ export const tokensFrame = z.object({
     p99Us: gappy,
     level: z.array(level),
     why: texts,
+    /** I/O per second over the last whole period at A, if two instants are compared; null: no row there. */
+    against: gappy.optional(),
   }),
   foot: z.object({
-    /** Wake-ups of the data node's CPU, in total and by data I/O: the second must be 0. */
-    cpuEvents: count,
-    dataCpuEvents: count,
-    dataIos: count,
+    /** Wake-ups of the data node's CPU, in total and by data I/O: the second must be 0. null: not recorded. */
+    cpuEvents: count.nullable(),
+    dataCpuEvents: count.nullable(),
+    dataIos: count.nullable(),
     /** Share of tokens idle while a client was starved, this period, 0..1. */
     idleShare: z.number().nullable(),
-    worst: z.object({ client: z.string(), periods: count, alertAfter: count }).nullable(),
+    /** Most periods that a client missed in a row, and from which number on it is alerted; null: not recorded. */
+    worst: z.object({ client: z.string(), periods: count, alertAfter: count.nullable() }).nullable(),
     reserved: z.number(),
     /** Largest sum of reservations that admission accepts now. */
     admissible: z.number(),
     /** Finishing time of all reservations under equal shares, as a fraction of the period; above 1 they cannot be met. */
-    fluidFinish: z.number(),
+    fluidFinish: z.number().nullable(),
   }),
   events: z.array(z.object({ atMs: ms, kind: z.string(), level, client: z.string(), text: z.string() })),
   notices: z.array(notice),

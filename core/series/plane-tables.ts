@@ -46,8 +46,10 @@ export interface PlaneTable {
   readonly most: number
   /** Columns by whose values series are ranked, summed; a series whose ranked values are all zero has no row. */
   readonly rank: readonly string[]
-  /** Column that stands for the table in movers and day charts. */
+  /** Column by which series are compared as movers. */
   readonly main: string
+  /** Columns offered as measures of a day, over all series; empty if another table of the plane has them. */
+  readonly measures: readonly string[]
   readonly columns: readonly PlaneColumn[]
 }
 
@@ -107,6 +109,7 @@ export const PLANE_TABLES = [
     most: 64,
     rank: ['grants_per_s', 'conflicts_per_s', 'waiters', 'holders'],
     main: 'conflicts_per_s',
+    measures: [],
     columns: [
       conflicts,
       column('holders', 'Held', '', 'mean', 'sum', 'locks held at the end of the period'),
@@ -133,6 +136,7 @@ export const PLANE_TABLES = [
     most: 64,
     rank: ['holders', 'grants_per_s', 'resources'],
     main: 'grants_per_s',
+    measures: ['conflicts_per_s', 'grants_per_s', 'wait_p95_ms', 'wait_longest_ms', 'waiters', 'convoy_share'],
     columns: [
       grants,
       column('holders', 'Held', '', 'mean', 'sum', 'locks held at the end of the period'),
@@ -165,6 +169,7 @@ export const PLANE_TABLES = [
     most: 64,
     rank: ['asked_per_s', 'served_per_s', 'queued', 'false_allocation_per_s'],
     main: 'served_per_s',
+    measures: ['served_per_s', 'asked_per_s', 'false_allocation_per_s', 'queued', 'waited_s_per_s'],
     columns: [
       column('served_per_s', 'Served', 'op/s', 'rate', 'sum', 'operations served'),
       column('asked_per_s', 'Asked', 'op/s', 'rate', 'sum', 'operations demanded; a gap in plane mds'),
@@ -197,6 +202,7 @@ export const PLANE_TABLES = [
     most: 64,
     rank: ['asked_per_s', 'served_per_s', 'queued'],
     main: 'served_per_s',
+    measures: ['served_per_s', 'queued'],
     columns: [
       column('served_per_s', 'Served', 'op/s', 'rate', 'sum', 'operations served'),
       column('asked_per_s', 'Asked', 'op/s', 'rate', 'sum', 'operations demanded'),
@@ -220,6 +226,7 @@ export const PLANE_TABLES = [
     most: 128,
     rank: ['used_reserved', 'used_pool', 'reservation'],
     main: 'used',
+    measures: [],
     columns: [
       column('used', 'Used', 'tokens', 'rate', 'sum', 'I/Os completed'),
       column('reservation', 'Reservation', 'tokens', 'last', 'sum', 'R; 0: best effort'),
@@ -258,6 +265,7 @@ export const PLANE_TABLES = [
     most: 64,
     rank: ['used', 'estimate'],
     main: 'used',
+    measures: ['used', 'estimate', 'pool_lowest', 'idle_share', 'missed'],
     columns: [
       column('used', 'Used', 'tokens', 'rate', 'sum', 'U, I/Os of all clients'),
       column('estimate', 'Estimate', 'tokens', 'last', 'sum', 'estimated capacity Omega of a period'),

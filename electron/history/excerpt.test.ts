@@ -195,7 +195,7 @@ describe('what leaves', () => {
       expect(r.convoys(0, Infinity, 9)).toEqual([
         {
           id: 1,
-          resource: 'a target / 3',
+          resource: 'file a target / 3',
           server: 'host a host',
           fromMs: SPAN.fromMs,
           toMs: SPAN.fromMs + 9,

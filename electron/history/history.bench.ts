@@ -238,14 +238,14 @@ function daySize(): number {
   }
   history.settle()
   const { tiers } = history.usage()
-    console.error(
-      history
-        .connection()
-        .prepare('SELECT kind, tier, bytes, samples FROM block_use WHERE kind > 2')
-        .all()
-        .map((r) => JSON.stringify(r))
-        .join('\n'),
-    )
+  console.error(
+    history
+      .connection()
+      .prepare('SELECT kind, tier, bytes, samples FROM block_use WHERE kind > 2')
+      .all()
+      .map((r) => JSON.stringify(r))
+      .join('\n'),
+  )
   history.close()
   const whole = (id: string): number => (id === 'raw' ? 3600 : 86_400)
   return tiers.reduce((sum, t) => sum + (t.bytes / SIZED_S) * whole(t.id), 0) / GIB

@@ -6,14 +6,19 @@ import type { MetadataFrame } from '#core/api/padll.ts'
 import type { ServerFrame } from '#core/api/server-frame.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
 import type { TokensFrame } from '#core/api/tokens.ts'
+import { NS_PER_MS } from '#core/base/units.ts'
 import { jobFrame } from './views/jobs/job.ts'
 import { jobsFrame } from './views/jobs/jobs.ts'
 import { linkedFrame } from './views/linked.ts'
 import { locksFrame } from './views/locks/locks.ts'
 import { metadataFrame } from './views/metadata/metadata.ts'
 import type { ClusterView } from '../cluster/cluster-view.ts'
+import type { ClusterMonitor } from '../cluster/monitor.ts'
 import type { HistoryReader } from '../history/reader.ts'
 import type { Console } from './console.ts'
+import { comparedLocks, comparedMetadata, comparedTokens } from './history/planes/compared.ts'
+import { convoysOf, pastLocks } from './history/planes/locks.ts'
+import { pastTokens } from './history/planes/tokens.ts'
 import { overviewFrame } from './views/overview.ts'
 import { rulesFrame } from './views/rules/rules.ts'
 import { liveReadings, serverFrame } from './views/server.ts'
@@ -51,6 +56,7 @@ export function viewsOf(console: Console): ViewSet {
   const viewed = new LongView(monitor)
   const find = findIn(viewed)
   const readings = liveReadings(monitor)
+  const before = () => ({ reader: viewed.past?.reader, stepMs: monitor.intervalNs / NS_PER_MS })
   return {
     status: (q, seq) => statusFrame(console, q, seq),
     strip: (q, seq) => stripFrame(viewed, q, seq),
@@ -60,13 +66,35 @@ export function viewsOf(console: Console): ViewSet {
     server: (q, seq) => serverFrame(viewed, readings, q, seq),
     linked: (q, seq) => linkedFrame(viewed, q, seq),
     rules: (q, seq) => rulesFrame(ruleService, q, seq, find),
-    metadata: (q, seq) => metadataFrame(monitor, q, seq),
-    locks: (q, seq) => locksFrame(monitor, q, seq),
-    tokens: (q, seq) => tokensFrame(monitor, q, seq),
+    metadata: (q, seq) => comparedMetadata(metadataFrame(monitor, q, seq), q, before()),
+    locks: (q, seq) => {
+      const { reader, stepMs } = before()
+      const live = locksFrame(monitor, q, seq)
+      const isForgotten = live.notices.some(({ code }) => code === 'LOCKS_FORGOTTEN')
+      // Of what memory no longer has, rows are kept, and convoys lock by lock.
+      const past =
+        reader && (isForgotten || live.resource?.isKept === false)
+          ? pastLocks(reader, { ...live, stepMs }, { ...q, selected: lockName(monitor, q.selected) })
+          : undefined
+      const isBetter = past?.plane === live.plane && (isForgotten || past.resource?.isKept === true)
+      const frame = isBetter ? { ...past, planes: live.planes } : live
+      return { ...comparedLocks(frame, q, { reader, stepMs }), convoys: convoysOf(reader, live.atMs) }
+    },
+    tokens: (q, seq) => {
+      const { reader, stepMs } = before()
+      const live = tokensFrame(monitor, q, seq)
+      const past =
+        reader && !live.isKept ? pastTokens(reader, { ...live, stepMs }, q, monitor.jobs.jobColors) : undefined
+      return comparedTokens(past?.isKept === true ? past : live, q, { reader, stepMs })
+    },
     staged: (q, seq) => stagedFrame(ruleService, q, seq),
     searched: () => ({ viewed, reader: viewed.past?.reader }),
   }
 }
+
+/** Name of a lock resource by its key in the lock manager; rows have names only. */
+const lockName = ({ locks }: ClusterMonitor, selected: string): string =>
+  (/^\d{1,15}$/.test(selected) ? locks?.world.describe(Number(selected))?.name : undefined) ?? selected
 
 /** Finds A for a running source: in memory, or else in its store. */
 function findIn(viewed: LongView): FindAgainst {

@@ -8,6 +8,8 @@ import { columns as ruleColumns } from '../views/rules/columns.ts'
 import { terms } from './meanings/token-terms.ts'
 import { meanings, meaningOf } from './meanings.ts'
 
+import { labelOf } from '../views/history/measure-model.ts'
+
 const sources = Object.entries(
   import.meta.glob<string>(['../**/*.vue', '../**/*.ts', '!../help/meanings/**', '!../**/*.test.ts'], {
     query: '?raw',
@@ -49,6 +51,7 @@ const computedIds = [
   ...['cpu', 'idle', 'worst', 'reserved'].map((id) => `tokens.${id}`),
   ...METRICS.map((id) => `sandbox.${id}`),
   ...clusterMeasure.options.map((id) => `history.${id}`),
+  labelOf('lock_servers.grants_per_s').explain,
 ]
 
 it('finds the columns to check', () => {

@@ -4,7 +4,7 @@
  */
 import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
-import type { ClusterMeasure, GroupBy, Span, TierId } from '#core/api/history.ts'
+import type { HistoryMeasure, MoversBy, Span, TierId } from '#core/api/history.ts'
 import type { EventGroup } from '../format/event-groups.ts'
 import { useRequests } from './requests.ts'
 import { useTimeStore } from './time.ts'
@@ -17,8 +17,8 @@ export const useHistoryStore = defineStore('history', () => {
   const dayMs = ref<number | null>(null)
   /** Visible part of the day; null = chosen by the stored data. */
   const zoom = shallowRef<Span | null>(null)
-  const measure = ref<ClusterMeasure>('serviceMs')
-  const by = ref<GroupBy>('job')
+  const measure = ref<HistoryMeasure>('serviceMs')
+  const by = ref<MoversBy>('job')
   /** Events drawn in the day chart and listed in its table. */
   const eventGroup = ref<EventGroup>('all')
   const spans = shallowRef<Readonly<Record<SpanName, Span | null>>>({ a: null, b: null })

@@ -1,7 +1,18 @@
 /**
  * Frame of the history view: a day and a week of one measure, two ranges side by side, and the contents of the store.
  */
-import type { HistoryFrame, HistoryQuery, Span } from '#core/api/history.ts'
+import {
+  clusterMeasure,
+  groupBy,
+  moverTable,
+  PLANE_MEASURES,
+  planeMeasure,
+  type HistoryFrame,
+  type HistoryMeasure,
+  type HistoryQuery,
+  type PlaneMeasure,
+  type Span,
+} from '#core/api/history.ts'
 import { PROMINENT, type JobColors } from '#core/series/job-colors.ts'
 import { mainEvents } from '../../base/main-events.ts'
 import type { History } from '../../history/history.ts'
@@ -97,6 +108,7 @@ export class HistoryFrames {
       cluster: reader.cluster,
       kept: extent ? { fromMs: extent.fromMs, toMs: extent.toMs } : null,
       measure,
+      planes: this.#lately.get('planes', '', () => planesOf(reader, extent)),
       day: this.#day(reader, query, fromMs),
       week: this.#week(reader, measure, fromMs),
       a,
@@ -132,7 +144,7 @@ export class HistoryFrames {
     const line = this.#lately.get(
       'day',
       `${measure} ${shown.fromMs} ${shown.toMs}`,
-      () => reader.line(measure, shown, POINTS),
+      () => lineOf(reader, measure, shown, POINTS),
       5_000,
     )
     const { marks, gaps } = this.#lately.get(
@@ -158,7 +170,7 @@ export class HistoryFrames {
 
   #watch(reader: HistoryReader, measure: HistoryQuery['measure'], toMs: number): number | null {
     return this.#lately.get('watch', `${measure} ${toMs}`, () =>
-      watchLevel(reader.line(measure, { fromMs: toMs - 7 * DAY_MS, toMs }, 7 * QUARTERS).values),
+      watchLevel(lineOf(reader, measure, { fromMs: toMs - 7 * DAY_MS, toMs }, 7 * QUARTERS).values),
     )
   }
 
@@ -172,9 +184,33 @@ export class HistoryFrames {
   }
 }
 
+/** Line of a measure over a span, of the cluster or of a plane. */
+function lineOf(
+  reader: HistoryReader,
+  id: HistoryMeasure,
+  span: Span,
+  points: number,
+): ReturnType<HistoryReader['line']> {
+  const measure = planeMeasure(id)
+  return measure
+    ? reader.planeLine(measure.table, measure.column, span, points)
+    : reader.line(clusterMeasure.parse(id), span, points)
+}
+
+/** Planes with rows; a young store has no minute yet. */
+function planesOf(reader: HistoryReader, extent: Span | undefined): HistoryFrame['planes'] {
+  if (!extent) return []
+  const has = ({ table }: PlaneMeasure): boolean =>
+    (['1min', '1s'] as const).some((tier) => {
+      const blocks = reader.planeBetween(table, tier, extent.fromMs, extent.toMs)[Symbol.iterator]()
+      return blocks.next().done !== true
+    })
+  return [...Map.groupBy(PLANE_MEASURES, (m) => m.plane)].flatMap(([plane, all]) => (all.some(has) ? [plane] : []))
+}
+
 /** Means per quarter hour of a day, at the instants that the store returns. */
 function quartersOf(reader: HistoryReader, measure: HistoryQuery['measure'], fromMs: number): (number | null)[] {
-  const { t, values } = reader.line(measure, { fromMs, toMs: fromMs + DAY_MS }, QUARTERS * 3)
+  const { t, values } = lineOf(reader, measure, { fromMs, toMs: fromMs + DAY_MS }, QUARTERS * 3)
   const sums = Array.from({ length: QUARTERS }, () => ({ sum: 0, n: 0 }))
   t.forEach((at, i) => {
     const v = values[i]
@@ -188,12 +224,30 @@ function quartersOf(reader: HistoryReader, measure: HistoryQuery['measure'], fro
 
 type Movers = Omit<HistoryFrame['movers'], 'colour'>
 
-function moversOf(reader: HistoryReader, { a, b, by, limit }: HistoryQuery): Movers {
-  if (!a || !b) return { by, name: [], user: [], account: [], a: [], b: [], rest: { names: 0, a: 0, b: 0 } }
-  const { rows, rest } = reader.movers(a, b, by, limit)
+const RPC_UNIT = 'RPC/s'
+
+/** Means of the main column of a table's series, or RPC/s of jobs and groups of them. */
+function changesOf(reader: HistoryReader, a: Span, b: Span, { by, limit }: HistoryQuery) {
+  const table = moverTable(by)
+  if (table) {
+    const unit = table.columns.find((c) => c.name === table.main)?.unit ?? ''
+    const { rows, rest } = reader.planeMovers(table.id, table.main, a, b, limit)
+    return { unit, rows: rows.map((row) => ({ ...row, user: '', account: '' })), rest }
+  }
+  const { rows, rest } = reader.movers(a, b, groupBy.parse(by), limit)
+  return { unit: RPC_UNIT, rows: rows.map((row) => ({ ...row, place: '', jobId: '' })), rest }
+}
+
+function moversOf(reader: HistoryReader, query: HistoryQuery): Movers {
+  const { a, b, by } = query
+  const none = { unit: RPC_UNIT, rows: [], rest: { names: 0, a: 0, b: 0 } }
+  const { unit, rows, rest } = a && b ? changesOf(reader, a, b, query) : none
   return {
     by,
+    unit,
     name: rows.map((r) => r.name),
+    place: rows.map((r) => r.place),
+    jobId: rows.map((r) => r.jobId),
     user: rows.map((r) => r.user),
     account: rows.map((r) => r.account),
     a: rows.map((r) => r.a),
@@ -204,15 +258,15 @@ function moversOf(reader: HistoryReader, { a, b, by, limit }: HistoryQuery): Mov
 
 /** Movers with the current colors of jobs, which change less often than they are read. */
 function coloredMovers(movers: Movers, jobColors: JobColors): HistoryFrame['movers'] {
-  const { by, name } = movers
-  if (by === 'job') jobColors.colors(name.slice(0, PROMINENT))
-  return { ...movers, colour: name.map((jobId) => (by === 'job' ? jobColors.of(jobId) : 0)) }
+  const jobs = movers.by === 'job' ? movers.name : movers.jobId
+  jobColors.colors(jobs.slice(0, PROMINENT).filter((jobId) => jobId !== ''))
+  return { ...movers, colour: jobs.map((jobId) => (jobId === '' ? 0 : jobColors.of(jobId))) }
 }
 
 function overlaysOf(reader: HistoryReader, { a, b, measure }: HistoryQuery): HistoryFrame['overlay'] {
   if (!a || !b) return null
   const of = (span: Span) => {
-    const { t, values } = reader.line(measure, span, OVERLAY_POINTS)
+    const { t, values } = lineOf(reader, measure, span, OVERLAY_POINTS)
     return { offsetMs: t.map((at) => at - span.fromMs), values }
   }
   return { a: of(a), b: of(b) }

@@ -66,17 +66,18 @@ describe('moving through time', () => {
       const frame = await first<{ notices: { code: string }[] }>(
         client.views[view]({ stream: view, at: result.sample }),
       )
-      expect(['NOT_RECORDED', 'RECORDED_FRAME']).toContain(frame.notices[0]?.code)
+      expect(['NOT_RECORDED', 'RECORDED_ROWS']).toContain(frame.notices[0]?.code)
     }
     const later = await client.history.goTo({ atMs: EPOCH_MS + 8_000 })
-    const { resource } = await first(client.views.locks({ stream: 'locks', at: later.sample }))
-    if (resource === null) throw new Error('no locks were kept')
+    const { rows } = await first(client.views.locks({ stream: 'locks', at: later.sample }))
+    const [key = ''] = rows.key
     const at = { stream: 'linked', at: later.sample, windowMs: 10_000 }
-    const linked = await first(client.views.linked({ ...at, kind: 'resource', id: resource.key }))
-    expect(linked).toMatchObject({ isHere: true, resource: [resource.key] })
-    const [jobId = ''] = linked.job
-    expect(resource.clients.map((c) => c.jobId)).toContain(jobId)
-    expect((await first(client.views.linked({ ...at, kind: 'job', id: jobId }))).resource).toEqual([resource.key])
+    const linked = await first(client.views.linked({ ...at, kind: 'resource', id: key }))
+    expect(linked).toMatchObject({ isHere: true, resource: [key] })
+    const { clients } = await first(client.views.tokens({ stream: 'tokens', at: later.sample }))
+    const [jobId = ''] = clients.jobId.filter((id) => id !== '')
+    const ofJob = await first(client.views.linked({ ...at, kind: 'job', id: jobId }))
+    expect(ofJob.client).toEqual(clients.name.filter((_, i) => clients.jobId[i] === jobId))
     const note = client.history.note({ atMs: EPOCH_MS + 5_000, text: 'here' })
     await expect(note).rejects.toMatchObject({ data: { code: 'RECORDING' } })
     await client.clusters.show({ name: null })

@@ -21,7 +21,11 @@ import { stripFrame } from '../views/strip.ts'
 import { adaptbfStatus } from '../views/adaptbf.ts'
 import { toNotice } from '../views/status.ts'
 import type { PlayedBundle } from './played-bundle.ts'
-import { recordedLinks, recordedLocks, recordedMetadata, recordedTokens } from './stored-frames.ts'
+import { comparedLocks, comparedMetadata, comparedTokens } from './planes/compared.ts'
+import { pastLinks } from './planes/links.ts'
+import { pastLocks } from './planes/locks.ts'
+import { pastMetadata } from './planes/metadata.ts'
+import { pastTokens } from './planes/tokens.ts'
 
 /** Servers without any measured target at a sample. */
 function missingAt(viewed: RecordedCluster, sample: number, atMs: number | null): StatusFrame['nodes']['missing'] {
@@ -170,7 +174,11 @@ export class Playback implements ActivePlayback {
       const isHere = Math.abs(foundMs - atMs) <= Math.max(1_000, 2.5 * viewed.tier.stepMs)
       return isHere ? { viewed, sample, atMs: foundMs } : pictures.at(atMs)
     }
+    const { stepMs } = viewed.tier
     const head = (q: { at: number | null }, seq: number) => ({ seq, ...resolvePosition(viewed, q.at) })
+    const pastHead = (q: { at: number | null }, seq: number) => ({ ...head(q, seq), stepMs })
+    const before = { reader, stepMs }
+    const { jobColors } = viewed.jobs
     return {
       status: (q, seq) => recordedStatus(console, viewed, { file, bundle }, q, seq),
       strip: (q, seq) => stripFrame(viewed, q, seq),
@@ -179,11 +187,11 @@ export class Playback implements ActivePlayback {
       jobs: (q, seq) => jobsFrame(viewed, { ...q, target: '' }, seq, find),
       job: (q, seq) => jobFrame(viewed, { ...q, target: '' }, seq, find),
       server: (q, seq) => serverFrame(viewed, recordedReadings(reader), q, seq),
-      linked: (q, seq) => linkedFrame(viewed, q, seq, recordedLinks(reader, head(q, seq))),
+      linked: (q, seq) => linkedFrame(viewed, q, seq, pastLinks(reader, pastHead(q, seq))),
       rules: (q, seq) => recordedRulesFrame(viewed, q, seq, find),
-      locks: (q, seq) => recordedLocks(reader, head(q, seq), q.windowMs),
-      metadata: (q, seq) => recordedMetadata(reader, head(q, seq), q, viewed.jobs.jobColors),
-      tokens: (q, seq) => recordedTokens(reader, head(q, seq), q, viewed.jobs.jobColors),
+      locks: (q, seq) => comparedLocks(pastLocks(reader, pastHead(q, seq), q), q, before),
+      metadata: (q, seq) => comparedMetadata(pastMetadata(reader, pastHead(q, seq), q, jobColors), q, before),
+      tokens: (q, seq) => comparedTokens(pastTokens(reader, pastHead(q, seq), q, jobColors), q, before),
       staged: (q, seq) => nothingStaged(head({ at: null }, seq), q.service),
       searched: () => ({ viewed, reader }),
     }

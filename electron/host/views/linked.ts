@@ -32,7 +32,7 @@ interface Locked {
   readonly key: string
   readonly clients: readonly Client[]
 }
-/** Clients of locks and data nodes, from kept frames of the past instead of a source. */
+/** Clients of locks and data nodes, from rows of the past instead of a source. */
 export interface RecordedLinks {
   readonly clients: readonly Client[]
   readonly locks: readonly Locked[]
@@ -230,7 +230,7 @@ function namesOf(links: Links, kind: LinkedKind, id: string, { jobs, ids: all }:
   return names
 }
 
-/** @param recorded  for a recorded past: clients from kept frames of locks and tokens. */
+/** @param recorded  for a recorded past: clients from kept convoys and rows of tokens. */
 export function linkedFrame(
   viewed: ClusterView,
   query: LinkedQuery,

@@ -45,6 +45,15 @@ export const historyMeanings = [
     source: 'samples of the local store; queued of nrs_policies (ost_io, mdt)',
   },
   {
+    id: 'history.plane',
+    title: 'Locks, metadata, tokens',
+    unit: 'of the measure',
+    means: 'Column of the rows of locks, metadata operations or tokens, over all series of its table.',
+    formula: 'sum, mean or largest of the series in each period, then of the step drawn: as the column is rolled up',
+    source: 'rows of the local store',
+    caveat: 'Series without a row of their own are summed in the row of the others.',
+  },
+  {
     id: 'history.a',
     title: 'A',
     unit: 'RPC/s',

@@ -257,6 +257,65 @@ describe('seven days', () => {
   })
 })
 
+/** Chooses an option of a menu. */
+async function choose(menu: string, option: string): Promise<void> {
+  await find(menu).trigger('keydown', { key: 'Enter' })
+  const item = await vi.waitFor(() => {
+    const found = document.querySelector<HTMLElement>(`[data-testid="${option}"]`)
+    expect(found).not.toBeNull()
+    return found
+  })
+  item?.click()
+  await flushPromises()
+}
+
+describe('planes', () => {
+  const movers = {
+    ...compared().movers,
+    by: 'metadata_jobs' as const,
+    unit: 'op/s',
+    name: ['open', 'open', '<b>x</b>'],
+    place: ['stages', 'mds', 'stages'],
+    jobId: ['4690.train.u1', '4690.train.u1', '<img src=x>'],
+    user: ['', '', ''],
+    account: ['', '', ''],
+    colour: [1, 1, 2],
+    a: [10, 20, 0],
+    b: [30, 20, 4],
+    rest: { names: 2, a: 1, b: 2 },
+  }
+
+  it('are offered where they have rows, in the same menus as measures and groups of jobs', async () => {
+    await open(compared({ planes: ['locks', 'metadata'] }))
+    await choose('measure', 'measure-lock_servers.wait_p95_ms')
+    await vi.waitFor(() => expect(lastQuery()).toMatchObject({ measure: 'lock_servers.wait_p95_ms' }))
+    await resendFrame(page.host, compared({ planes: ['locks', 'metadata'], measure: 'lock_servers.wait_p95_ms' }))
+    expect(find('measure').text()).toBe('Lock servers: Wait, p95')
+    expect(find('day-sub').text()).toContain(', ms')
+    await choose('movers-by', 'by-metadata_jobs')
+    await vi.waitFor(() => expect(lastQuery()).toMatchObject({ by: 'metadata_jobs' }))
+    await find('movers-by').trigger('keydown', { key: 'Enter' })
+    await vi.waitFor(() => expect(document.querySelector('[data-testid="by-lock_resources"]')).not.toBeNull())
+    expect(document.querySelector('[data-testid="by-token_clients"]')).toBeNull()
+  })
+
+  it('have rows by job and scope, of which equal names stay apart, and open their view', async () => {
+    await open(compared({ planes: ['metadata'], movers }))
+    const rows = all('mover')
+    expect(rows.map((row) => row.find('[data-col="name"]').text())).toEqual([
+      '4690.train.u1 \u00B7 open',
+      '4690.train.u1 \u00B7 open',
+      '<img src=x> \u00B7 <b>x</b>',
+    ])
+    expect(new Set(rows.map((row) => row.attributes('data-row'))).size).toBe(3)
+    expect(page.wrapper.find('[data-testid="movers"] img').exists()).toBe(false)
+    expect(page.wrapper.text()).toContain('op/s, A to B')
+    await rows[0]?.trigger('dblclick')
+    await vi.waitFor(() => expect(page.router.currentRoute.value.name).toBe('metadata'))
+    expect(useSelectionStore().jobId).toBe('4690.train.u1')
+  })
+})
+
 describe('A against B', () => {
   it('offers the usual spans where none is set', async () => {
     await open()
@@ -304,7 +363,7 @@ describe('A against B', () => {
     press('k')
     await flushPromises()
     expect(named()).toBe('4601.hdfwrite.u1102')
-    await find('by-account').trigger('click')
+    await choose('movers-by', 'by-account')
     const movers = { ...compared().movers, by: 'account' as const, name: ['climate', 'aero'], a: [1, 2], b: [5, 1] }
     await resendFrame(page.host, compared({ movers }))
     await type('End')
@@ -316,7 +375,7 @@ describe('A against B', () => {
 
   it('groups by user, account and executable at the host', async () => {
     await open(compared())
-    await find('by-account').trigger('click')
+    await choose('movers-by', 'by-account')
     await vi.waitFor(() => expect(lastQuery()).toMatchObject({ by: 'account' }))
     const movers = { ...compared().movers, by: 'account' as const, name: ['climate', 'aero'], a: [1, 2], b: [5, 1] }
     await resendFrame(page.host, compared({ movers }))

@@ -1,8 +1,9 @@
 /** Columns of the jobs table, with the letters that sort by them. */
 import type { JobColumn } from '#core/api/frames.ts'
 import { plainText } from '../../format/plain-text.ts'
-import { NOTHING, rateUnit } from '../../format/units.ts'
-import type { Comparison, TableColumn } from '../../widgets/data-table.ts'
+import { rateUnit } from '../../format/units.ts'
+import type { TableColumn } from '../../widgets/data-table.ts'
+import { asCompared } from '../compared.ts'
 import type { ComparedColumn, Row } from './rows.ts'
 
 type Column = TableColumn<Row>
@@ -44,31 +45,14 @@ const figure = (
 ): Column =>
   sorted(id, title, width, { isNumber: true, text, value: ({ source, at }) => source[id][at] ?? null, ...more })
 
-function comparisonOf(id: ComparedColumn, isShort: boolean): Comparison<Row> {
-  return {
-    isShort,
-    parts: ({ compared }) => {
-      const { a = NOTHING, b = NOTHING, delta = NOTHING } = compared?.[id] ?? {}
-      return [a, b, delta]
-    },
-    sign: ({ compared }) => compared?.[id].sign ?? null,
-  }
-}
-/** The same column while two instants are compared. */
-function asCompared(id: ComparedColumn, plain: Column, isShort: boolean): Column {
-  const compared = comparisonOf(id, isShort)
-  const width = isShort ? SHORT_COMPARED_PX : COMPARED_PX
-  const titleOf = (row: Row): string => {
-    const [a, b, delta] = compared.parts(row)
-    return `A ${a}, B ${b}, ${delta}`
-  }
-  return { ...plain, width, flex: width, compared, cellAttributes: (row) => ({ title: titleOf(row) }) }
-}
-
 /** @param comparing  set while two instants are compared: `short` in narrow tables. */
 export function jobColumns(comparing?: 'short' | 'full'): readonly Column[] {
+  const isShort = comparing === 'short'
+  const width = isShort ? SHORT_COMPARED_PX : COMPARED_PX
   const compared = (id: ComparedColumn, plain: Column): Column =>
-    comparing === undefined ? plain : asCompared(id, plain, comparing === 'short')
+    comparing === undefined
+      ? plain
+      : asCompared({ ...plain, flex: width }, (row) => row.compared?.[id], { isShort, width })
   return [
     column('rank', '#', 36, { isNumber: true, isFixed: true, flex: undefined, cellClass: 't3' }),
     sorted('jobId', 'Job', 120, {

@@ -1,6 +1,7 @@
 /** Rows of the jobs table as text and shares, computed once per frame from the host's columns. */
 import type { JobsFrame } from '#core/api/frames.ts'
 import { formatBytes, formatNumber, formatPercent, formatSigned, NOTHING, rateUnit } from '../../format/units.ts'
+import { comparedValue, type Compared } from '../compared.ts'
 import { jobName } from '../job-name.ts'
 import { debtTexts } from './pairs.ts'
 
@@ -44,14 +45,6 @@ export interface Row {
   readonly compared?: Readonly<Record<ComparedColumn, Compared>> | undefined
 }
 
-/** Value of a job at two instants. */
-export interface Compared {
-  readonly a: string
-  readonly b: string
-  readonly delta: string
-  /** Sign of the change; null: not known at A or B. */
-  readonly sign: number | null
-}
 type Format = (value: number | null) => string
 const formats: Readonly<Record<ComparedColumn, { format: Format; step: number }>> = {
   rpcs: { format: (v) => formatNumber(v), step: 1 },
@@ -64,11 +57,7 @@ const formats: Readonly<Record<ComparedColumn, { format: Format; step: number }>
 /** Formats A, B and the change, in the precision of the column. */
 export function comparedFigure(column: ComparedColumn, a: number | null, b: number | null): Compared {
   const { format, step } = formats[column]
-  const delta = a === null || b === null ? null : b - a
-  // A change below the column's precision counts as none.
-  const sign = delta === null ? null : Math.abs(delta) < step / 2 ? 0 : Math.sign(delta)
-  const text = sign === 0 ? '0' : format(delta)
-  return { a: format(a), b: format(b), sign, delta: sign === 1 && !text.startsWith('+') ? `+${text}` : text }
+  return comparedValue(a, b, format, step)
 }
 
 /** Formats MB/s or MiB/s, always with one decimal, so that the column keeps its width. */

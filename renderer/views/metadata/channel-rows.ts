@@ -3,6 +3,7 @@ import type { Expression } from '#core/api/frames.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
 import { plainText } from '../../format/plain-text.ts'
 import { formatNumber, formatPercent, NOTHING } from '../../format/units.ts'
+import { comparedValue, type Compared } from '../compared.ts'
 import { perSecond } from './op-unit.ts'
 
 export interface ChannelRow {
@@ -15,6 +16,8 @@ export interface ChannelRow {
   readonly asked: string
   readonly limit: string
   readonly measured: string
+  /** Measured rate at A and B; undefined: not compared. */
+  readonly compared: Compared | undefined
   /** Measured as a share of the limit, 0..1; null without a limit. */
   readonly used: number | null
   readonly usedText: string
@@ -61,6 +64,7 @@ export function channelRows({
       asked: formatNumber(channels.asked[i] ?? null),
       limit: formatNumber(limit),
       measured: formatNumber(measured),
+      compared: channels.against && comparedValue(channels.against.measured[i] ?? null, measured, formatNumber, 1),
       used,
       usedText: formatPercent(used),
       waited,

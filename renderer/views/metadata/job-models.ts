@@ -3,6 +3,7 @@ import type { MetadataFrame } from '#core/api/padll.ts'
 import { largest } from '../../charts/scale.ts'
 import { plainText } from '../../format/plain-text.ts'
 import { formatNumber, formatSpan, plural } from '../../format/units.ts'
+import { comparedValue } from '../compared.ts'
 import { jobName } from '../job-name.ts'
 import { inUnit, type OpUnit } from './op-unit.ts'
 
@@ -46,7 +47,10 @@ function meanWaitS(throttledS: number, measured: readonly (number | null)[], win
   return served > 0 ? throttledS / served : 0
 }
 
-export function jobModels({ jobs, plane, t }: MetadataFrame, unit: OpUnit): JobModel[] {
+export function jobModels({ jobs, plane, t, controller }: MetadataFrame, unit: OpUnit): JobModel[] {
+  // Policies are not recorded.
+  const hasNoPolicy = (demand: number | null, limit: number | null): boolean =>
+    demand === null && limit === null && controller.algorithm !== null
   const windowS = ((t.at(-1) ?? 0) - (t[0] ?? 0)) / 1000
   return jobs.jobId.map((id, i) => {
     const demand = jobs.demandPolicy[i] ?? null
@@ -54,6 +58,11 @@ export function jobModels({ jobs, plane, t }: MetadataFrame, unit: OpUnit): JobM
     const queued = jobs.queued[i] ?? 0
     const stages = jobs.stages[i] ?? 0
     const hasLeft = id !== '' && stages === 0 && jobs.measured[i] === null && plane !== 'mds'
+    const atA = jobs.against?.[i]
+    const change =
+      atA === undefined || id === ''
+        ? null
+        : comparedValue(atA, jobs.measured[i] ?? null, (v) => inUnit(unit, v), unit.divisor / 10)
     const waitS = meanWaitS(jobs.throttledS[i] ?? 0, jobs.measuredSeries[i] ?? [], windowS)
     return {
       id,
@@ -67,10 +76,11 @@ export function jobModels({ jobs, plane, t }: MetadataFrame, unit: OpUnit): JobM
       measuredSeries: jobs.measuredSeries[i] ?? [],
       queued,
       facts: [
+        ...(change ? [`A ${change.a}, ${change.delta}`] : []),
         ...(queued > 0 ? [`${formatNumber(queued)} waiting`] : []),
         ...(demand === null ? [] : [`demand (policy) ${inUnit(unit, demand)}`]),
         ...(limit === null ? [] : [`limit (policy) ${inUnit(unit, limit)}`]),
-        ...(hasLeft ? ['no stages left'] : demand === null && limit === null ? ['no policy'] : []),
+        ...(hasLeft ? ['no stages left'] : hasNoPolicy(demand, limit) ? ['no policy'] : []),
         ...(waitS >= 0.001 ? [`mean wait ${waitText(waitS)}`] : []),
         ...(stages > 0 ? [plural(stages, plane === 'mds' ? 'rule' : 'stage')] : []),
       ],

@@ -315,9 +315,11 @@ describe('the filter', () => {
     expect(rowNames().length).toBeGreaterThan(3)
   })
 
-  it('reports that a recording is shown whole', async () => {
+  it('filters a recording, which has neither algorithm nor settings to change', async () => {
+    const { controller } = metadataFrame()
     useMetadataStore().filter = 'job:train'
-    await show(metadataFrame(), 'RECORDED')
-    expect(find('filter-count').text()).toBe('not filtered')
+    await show(metadataFrame({ filtered: filtered(1), controller: { ...controller, algorithm: null } }), 'RECORDED')
+    expect(find('filter-count').text()).toBe('1 of 3')
+    expect([find('mode-badge').exists(), find('controller-menu').exists()]).toEqual([false, false])
   })
 })

@@ -14,6 +14,8 @@ export interface TreeRow {
   readonly colour: number
   readonly measured: number | null
   readonly limit: number | null
+  /** Measured rate at A; undefined: not compared. */
+  readonly atA?: number | null | undefined
   readonly level: Level
   readonly why: string
   readonly hasChildren: boolean
@@ -74,6 +76,7 @@ export function treeRows(tree: Tree, closed: ReadonlySet<string>): TreeRow[] {
       colour: tree.colour[i] ?? 0,
       measured: tree.measured[i] ?? null,
       limit: tree.limit[i] ?? null,
+      atA: tree.against && (tree.against[i] ?? null),
       level: tree.level[i] ?? 'unknown',
       why: tree.why[i] ?? '',
     }

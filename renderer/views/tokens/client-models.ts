@@ -5,6 +5,7 @@ import { niceMax } from '../../charts/scale.ts'
 import type { TokensSort } from '../../stores/tokens.ts'
 import { plainText } from '../../format/plain-text.ts'
 import { formatNumber, plural } from '../../format/units.ts'
+import { comparedValue, type Compared } from '../compared.ts'
 
 type Clients = TokensFrame['clients']
 type ClientState = Clients['state'][number]
@@ -25,17 +26,20 @@ export interface ClientModel {
   readonly state: ClientState
   readonly reservation: number
   readonly limit: number | null
-  readonly left: number
-  readonly held: number
+  /** null: not recorded. */
+  readonly left: number | null
+  readonly held: number | null
   readonly usedReserved: number
   readonly usedPool: number
   readonly used: number
   readonly yielded: number
-  /** Infinity if it always has another request. */
-  readonly queued: number
-  readonly inFlight: number
+  /** Infinity if it always has another request; null: not recorded. */
+  readonly queued: number | null
+  readonly inFlight: number | null
   readonly missed: number
   readonly iops: number | null
+  /** Set while two instants are compared: IOPS at A. */
+  readonly iopsAtA?: number | null | undefined
   readonly p99Us: number | null
   readonly level: Level
   readonly why: string
@@ -100,16 +104,18 @@ export function clientModels({ clients, foot }: TokensFrame): ClientModel[] {
       state: clients.state[i] ?? 'active',
       reservation: at(clients.reservation),
       limit: clients.limit[i] ?? null,
-      left: at(clients.left),
-      held: at(clients.held),
+      left: clients.left[i] ?? null,
+      held: clients.held[i] ?? null,
       yielded: at(clients.yielded),
       usedReserved: at(clients.usedReserved),
       usedPool: at(clients.usedPool),
       used: at(clients.usedReserved) + at(clients.usedPool),
-      queued: clients.queued[i] ?? Infinity,
-      inFlight: at(clients.inFlight),
+      // Without any other request count it was not recorded.
+      queued: clients.queued[i] ?? (clients.inFlight[i] == null ? null : Infinity),
+      inFlight: clients.inFlight[i] ?? null,
       missed: at(clients.missed),
       iops: clients.iops[i] ?? null,
+      iopsAtA: clients.against && (clients.against[i] ?? null),
       p99Us: clients.p99Us[i] ?? null,
       level: clients.level[i] ?? 'unknown',
       why: plainText(clients.why[i] ?? ''),
@@ -118,6 +124,10 @@ export function clientModels({ clients, foot }: TokensFrame): ClientModel[] {
     }
   })
 }
+
+/** IOPS at A and B; undefined: not compared. */
+export const comparedIops = ({ iopsAtA, iops }: ClientModel): Compared | undefined =>
+  iopsAtA === undefined ? undefined : comparedValue(iopsAtA, iops, formatNumber, 1)
 
 /** Limits beyond this multiple of the largest need are not in the scale: they would flatten the bars. */
 const FAR = 2
@@ -172,7 +182,7 @@ export function sortClients(models: readonly ClientModel[], sort: TokensSort, de
 
 /** Describes a card as text. */
 export function describeClient(model: ClientModel): string {
-  const n = (value: number): string => formatNumber(value)
+  const n = (value: number | null): string => formatNumber(value)
   return [
     `${model.name}: ${n(model.used)} tokens used this period, ${n(model.usedReserved)} from its reservation, ${n(model.usedPool)} from the pool`,
     model.reservation > 0 ? `reservation ${n(model.reservation)}, ${n(model.left)} left` : 'no reservation',

@@ -19,6 +19,10 @@ const IDLE_WATCH = 0.01
 
 function cpuCheck({ foot }: TokensFrame): FooterCheck {
   const { dataCpuEvents: events, dataIos: ios, cpuEvents } = foot
+  if (events === null) {
+    const lines: [string, string] = ['data I/Os that woke the data-node CPU:', 'not recorded']
+    return { id: 'cpu', level: 'unknown', value: formatNumber(null), lines, title: 'Wake-ups are counted live only.' }
+  }
   const level = events > 0 ? 'bad' : ios === 0 ? 'idle' : 'ok'
   const lines: [string, string] =
     events > 0
@@ -46,13 +50,18 @@ function missedCheck({ foot }: TokensFrame): FooterCheck {
   const title = 'Whole periods in a row in which a client had requests and completed less than its reservation.'
   if (worst === null || worst.periods === 0)
     return { id: 'missed', level: 'ok', value: '0', lines: ['reservations missed', 'in the last period'], title }
-  const level = worst.periods >= worst.alertAfter ? 'bad' : 'watch'
+  const { alertAfter } = worst
+  const level = alertAfter !== null && worst.periods >= alertAfter ? 'bad' : 'watch'
+  const limit = alertAfter === null ? '' : formatNumber(alertAfter)
   return {
     id: 'missed',
     level,
     title,
-    value: `${formatNumber(worst.periods)} of ${formatNumber(worst.alertAfter)}`,
-    lines: [`periods ${plainText(worst.client)} missed in a row,`, `alert at ${formatNumber(worst.alertAfter)}`],
+    value: `${formatNumber(worst.periods)}${limit && ` of ${limit}`}`,
+    lines: [
+      `periods ${plainText(worst.client)} missed in a row,`,
+      limit === '' ? 'alert limit not recorded' : `alert at ${limit}`,
+    ],
   }
 }
 
@@ -60,8 +69,11 @@ function reservedCheck(frame: TokensFrame): FooterCheck {
   const { reserved, admissible, fluidFinish } = frame.foot
   const { estimate } = capacityNow(frame.capacity)
   const isOver = estimate !== null && reserved > estimate
-  const isLate = fluidFinish > 1
-  const finish = `With equal shares, all reservations are met by ${formatPercent(fluidFinish, 1)} of the period.`
+  const isLate = fluidFinish !== null && fluidFinish > 1
+  const finish =
+    fluidFinish === null
+      ? ''
+      : ` With equal shares, all reservations are met by ${formatPercent(fluidFinish, 1)} of the period.`
   const closes = isOver ? 'overcommitted: admission is closed' : `maximum ${shortTokens(admissible)}`
   const lines: [string, string] = isOver
     ? ['reserved, overcommitted:', 'admission is closed']
@@ -73,7 +85,7 @@ function reservedCheck(frame: TokensFrame): FooterCheck {
     level: isOver ? 'bad' : isLate || reserved > admissible ? 'watch' : 'idle',
     value: estimate === null ? shortTokens(reserved) : ofText(reserved, estimate),
     lines,
-    title: `${formatNumber(reserved)} of ${formatNumber(estimate)} tokens per period are reserved, ${closes}. ${finish}`,
+    title: `${formatNumber(reserved)} of ${formatNumber(estimate)} tokens per period are reserved, ${closes}.${finish}`,
   }
 }
 

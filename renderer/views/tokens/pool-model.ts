@@ -25,7 +25,7 @@ export function poolExtent(frame: TokensFrame): { high: number; debt: number } {
       if (v !== null && v < low && values === series.pool) low = v
     }
   // The scale of an empty pool is one batch.
-  return { high: Math.max(high, batch, 1), debt: Math.abs(low) }
+  return { high: Math.max(high, batch ?? 1, 1), debt: Math.abs(low) }
 }
 
 /**
@@ -44,7 +44,8 @@ export function poolEnds(before: PoolEnds | null, { high, debt }: { high: number
 export function lowestText({ pool }: TokensFrame): string {
   if (pool.lowest === null || pool.lowest >= 0) return ''
   const at = pool.lowestAtMs === null ? '' : ` at ${inSeconds(pool.lowestAtMs)}`
-  const empty = pool.emptyFetches > 0 ? `, ${plural(pool.emptyFetches, 'empty fetch', 'empty fetches')}` : ''
+  const empty =
+    (pool.emptyFetches ?? 0) > 0 ? `, ${plural(pool.emptyFetches ?? 0, 'empty fetch', 'empty fetches')}` : ''
   return `lowest ${shortTokens(pool.lowest)}${at}${empty}`
 }
 
@@ -86,7 +87,8 @@ type Phase = TokensFrame['phases'][number]['kind']
 
 /** Describes a phase of the period (spec/haechi 5, 6, 7). */
 export function phaseText(kind: Phase, frame: Pick<TokensFrame, 'variant' | 'checkMs'>): string {
-  const every = `${formatNumber(frame.checkMs, Number.isInteger(frame.checkMs) ? 0 : 1)} ms`
+  const { checkMs } = frame
+  const every = checkMs === null ? 'check' : `${formatNumber(checkMs, Number.isInteger(checkMs) ? 0 : 1)} ms`
   switch (kind) {
     case 'dispatch':
       return 'dispatch reservations, set the pool'

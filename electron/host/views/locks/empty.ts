@@ -15,6 +15,7 @@ export const emptyLocks = (head: LocksHead): LocksFrame => ({
   series: { t: [], held: [], grants: [], cancels: [], waiting: [] },
   ...emptyRows(),
   alarms: [],
+  convoys: [],
   resource: null,
   ldlm: null,
   notices: [],

@@ -10,6 +10,8 @@ import { resolvePosition } from '../../position.ts'
 export interface LocksQuery {
   readonly at: number | null
   readonly windowMs: number
+  /** Instant A of a comparison. */
+  readonly againstMs?: number | null
   /** null: the first that the source has. */
   readonly plane: LocksPlane | null
   readonly sort: LocksSort

@@ -14,7 +14,7 @@ type Stage = Local['stages'][number]
 type Channel = Stage['channels'][number]
 
 /** Fields of a channel or a rule that filter terms can use. */
-interface ChannelRow {
+export interface ChannelRow {
   readonly job: string
   /** `job · instance` of a stage, name of a rule. */
   readonly name: string
@@ -55,6 +55,15 @@ const CHANNEL_FIELDS: FilterFields<ChannelRow> = {
     idle: (r) => r.measured === 0 && (r.asked ?? 0) === 0,
     silent: (r) => r.isSilent,
   },
+}
+
+/** Test of a filter; undefined if it is empty or invalid. */
+export function channelTest(filter: string | undefined): {
+  readonly test: ((row: ChannelRow) => boolean) | undefined
+  readonly filterResult: Pick<MetadataFrame, 'filterError'>
+} {
+  const { test, error } = readFilter(filter, CHANNEL_FIELDS)
+  return { test, filterResult: error }
 }
 
 /** Matches among the stages. */

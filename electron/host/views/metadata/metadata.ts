@@ -9,6 +9,8 @@ import { resolvePosition } from '../../position.ts'
 export interface MetadataQuery {
   readonly at: number | null
   readonly windowMs: number
+  /** Instant A of a comparison. */
+  readonly againstMs?: number | null
   /** null: the first that the source has. */
   readonly plane: PadllPlane | null
   readonly scope: string

@@ -90,6 +90,8 @@ function eventsOf({ run, atNs }: Place, toMs: (ns: number) => number): Event[] {
 export interface TokensQuery {
   readonly at: number | null
   readonly windowMs: number
+  /** Instant A of a comparison. */
+  readonly againstMs?: number | null
   readonly node: string
   readonly span: TokensSpan
   readonly filter?: string | undefined

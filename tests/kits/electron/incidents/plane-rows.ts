@@ -141,7 +141,11 @@ export function recordPlanes(history: History, fromMs: number, seconds: number, 
     )
     put(
       'token_nodes',
-      planeRow('token_nodes', { name: dataNode }, { used: 90, estimate: 100, reserved: 80, pool_lowest: 10 - s, epoch: s }),
+      planeRow(
+        'token_nodes',
+        { name: dataNode },
+        { used: 90, estimate: 100, reserved: 80, pool_lowest: 10 - s, epoch: s },
+      ),
     )
   }
   const endMs = fromMs + Math.floor(seconds / 2) * 1000 + 40

@@ -48,6 +48,7 @@ export function historyPage() {
       routes: [
         { path: '/', name: 'history', component },
         { path: '/jobs', name: 'jobs', component },
+        { path: '/metadata', name: 'metadata', component },
         { path: '/sandbox', name: 'sandbox', component },
       ],
     })

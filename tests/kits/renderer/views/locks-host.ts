@@ -261,6 +261,7 @@ export function locksFrame(patch: Partial<LocksFrame> = {}): LocksFrame {
     shown: ROWS.length,
     offset: 0,
     rows: rowsOf(),
+    convoys: [],
     alarms: [
       {
         kind: 'convoy',
