@@ -26,7 +26,7 @@ const DOCUMENT_FIELDS: ReadonlyMap<string, FieldKind> = new Map<string, FieldKin
 export const FIELD_NAMES: ReadonlySet<string> = new Set(
   `resource key name server about clients number jobId moment endMs spanMs isFound isKept queue t waiting lives id client asked granted
    canceling released dataAt mode askedMode sn minSn start requiredEnd end isEarlyGrant isEarlyRevocation dirtyBytes bytes downgradedAt
-   downgradedTo absorbed behind behindUntil rule ending moreLives messages sent arrived isUp kind life text moreMessages early grants
+   downgradedTo absorbed behind behindUntil rule ending moreLives past conflicts waitMean waitP95 messages sent arrived isUp kind life text moreMessages early grants
    all revocations conversions`.split(/\s+/),
 )
 

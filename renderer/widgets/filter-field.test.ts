@@ -44,9 +44,11 @@ describe('the field', () => {
     expect(document.activeElement).not.toBe(input().element)
   })
 
-  it('shows the number of matches', async () => {
+  it('shows the number of matches, or why everything is shown', async () => {
     show('hog', { filtered: { passing: 3, of: 4100 } })
     expect(find('filter-count').text()).toBe('3 of 4\u202F100')
+    await wrapper.setProps({ note: 'not filtered' })
+    expect(find('filter-count').text()).toBe('not filtered')
     await wrapper.setProps({ modelValue: '' })
     expect(find('filter-count').exists()).toBe(false)
   })
