@@ -227,7 +227,8 @@ export function segmentsOf(
   const out: Segment[] = []
   let from = fromMs
   const last = toMs - 1
-  const first = Math.max(finest, tierNumber(blocks.tierFor(fromMs, last, points)))
+  const first =
+    plane === undefined ? tierNumber(blocks.tierFor(fromMs, last, points)) : planeTierFor(blocks, fromMs, last, points)
   for (let tier = first; tier >= finest && from <= last; tier--) {
     const extent = plane === undefined ? blocks.extent(tier) : blocks.extentOf(plane, tier)
     const step = stepOf(tier)
@@ -239,6 +240,16 @@ export function segmentsOf(
     from = end + 1
   }
   return out
+}
+
+/**
+ * Finest tier of planes that reaches back and has at most `points` periods: of a cluster whose samples are rare, planes may have a
+ * row every second.
+ */
+export function planeTierFor(blocks: BlockReader, fromMs: number, toMs: number, points: number): number {
+  let tier = Math.max(SECOND, tierNumber(blocks.tierFor(fromMs, toMs, points)))
+  while (tier < TIERS.length - 1 && (toMs - fromMs) / stepOf(tier) > points && blocks.extent(tier + 1)) tier++
+  return tier
 }
 
 export const tierOfSegments = (segments: readonly Segment[]): TierId => tierOf(segments[0]?.tier ?? 0)

@@ -5,7 +5,7 @@
 import { BlockMeans } from './block-means.ts'
 import type { BlockReader } from './block-reader.ts'
 import { BlockTable } from './block-table.ts'
-import { ALL_KINDS, KINDS, pack, unpack, type Columns, type Kind, type Packed } from './block.ts'
+import { ALL_KINDS, isPlane, KINDS, pack, unpack, type Columns, type Kind, type Packed } from './block.ts'
 import type { Copy } from './copy-rows.ts'
 import { beginOf, type FittedDetail } from './fit-to-limits.ts'
 import { KeySet } from './key-set.ts'
@@ -77,7 +77,7 @@ export async function copyBlocks(
     else if (kind !== KINDS.cluster) planes.add(keys)
     count++
   }
-  const streams = streamsOf(reader, copy, fit?.left ?? [], isRolled)
+  const streams = streamsOf(reader, copy, fit, isRolled)
   let atMs = span.fromMs
   for (let isOver = false; !isOver;) {
     to.transaction(() => {
@@ -95,11 +95,13 @@ export async function copyBlocks(
   return { blocks: count, jobs, targets, planes }
 }
 
-function streamsOf(reader: BlockReader, copy: Copy, left: readonly number[], isRolled: boolean): Stream[] {
+function streamsOf(reader: BlockReader, copy: Copy, fit: FittedDetail | undefined, isRolled: boolean): Stream[] {
   const { span } = copy
-  const tiers = Array.from({ length: TIER_COUNT }, (_, tier) => tier).filter((tier) => !left.includes(tier))
+  const tiers = Array.from({ length: TIER_COUNT }, (_, tier) => tier).filter(
+    (tier) => fit?.left.includes(tier) !== true,
+  )
   return tiers.flatMap((tier) =>
-    ALL_KINDS.map((kind) => {
+    ALL_KINDS.filter((kind) => !(isPlane(kind) && fit?.planesLeft.includes(tier) === true)).map((kind) => {
       const kept = reader.between(kind, tier, beginOf(span, tier), span.toMs - 1)
       // Computed means are placed where existing ones would be: an excerpt of the copy is identical.
       const blocks = isRolled && tier === TENS ? joined(kept, tensOf(reader, copy, kind)) : kept[Symbol.iterator]()

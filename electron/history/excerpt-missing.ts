@@ -132,6 +132,9 @@ export function missingOf({ to, cluster, span }: Copy, reduction: Reduction | un
   found.sort((a, b) => a.at.fromMs - b.at.fromMs)
   const out = [
     ...(reduction?.left ?? []).map((tier) => `Omitted, because there are too many: ${TIER_NAMES[tier] ?? ''}`),
+    ...(reduction?.planesLeft ?? []).map(
+      (tier) => `Omitted of locks, metadata and tokens, because there are too many: ${TIER_NAMES[tier] ?? ''}`,
+    ),
     ...(finest !== undefined && finest > 0 && reduction?.left.includes(0) !== true
       ? [`Finest resolution of the range: ${TIER_NAMES[finest] ?? ''}`]
       : []),

@@ -171,6 +171,7 @@ function reductionFrom(
   return {
     others: hasOtherJobs ? (fit?.others ?? before?.others ?? 0) : 0,
     left: [...(fit?.left ?? before?.left ?? [])],
+    planesLeft: [...(fit?.planesLeft ?? before?.planesLeft ?? [])],
     withoutMoves,
   }
 }

@@ -5,6 +5,7 @@
 import { deflateRawSync } from 'node:zlib'
 import type { Span } from '#core/api/history.ts'
 import type { BlockReader } from './block-reader.ts'
+import { KINDS } from './block.ts'
 import type { Copy, Thinning } from './copy-rows.ts'
 import { OTHER_JOBS_KEY, type Reduction } from './reduction.ts'
 import { RAW, SECOND, stepOf, TIER_COUNT } from './tiers.ts'
@@ -15,11 +16,13 @@ import { RAW, SECOND, stepOf, TIER_COUNT } from './tiers.ts'
 export const FIT_JOB_SAMPLES_MAX = 150_000
 /** Most deflated bytes of the means of ten seconds, and of a minute; estimated from a few blocks. */
 export const FIT_MEANS_BYTES_MAX = 8e6
+/** Most bytes of rows of planes in a tier; one with more is left out if there is a coarser one. */
+export const FIT_PLANE_BYTES_MAX = 8e6
 const PROBES = 3
 /** Most instants of a tier; one with more is left out if a coarser one covers the same time. */
 export const FIT_INSTANTS_MAX = 12_000
 
-export interface FittedDetail extends Pick<Reduction, 'others' | 'left'> {
+export interface FittedDetail extends Pick<Reduction, 'others' | 'left' | 'planesLeft'> {
   /** Tiers in which the others are summed. */
   readonly summed: ReadonlySet<number>
   /** Keys of the jobs that keep their samples in all tiers, ascending. */
@@ -147,6 +150,19 @@ const tooMany = (sizes: readonly Size[]): number[] =>
     )
     .map((s) => s.tier)
 
+/** Tiers of which the rows of planes are too large; the coarsest is never left out. */
+function planesTooLarge({ from, cluster, span }: Copy): number[] {
+  const bytes = from
+    .prepare(
+      `SELECT ifnull(sum(length(lead) + length(rest)), 0) FROM block
+       WHERE cluster = ? AND kind > ? AND tier = ? AND at_ms >= ? AND at_ms < ?`,
+    )
+    .pluck()
+  return Array.from({ length: TIER_COUNT - 1 }, (_, tier) => tier).filter(
+    (tier) => Number(bytes.get(cluster, KINDS.cluster, tier, beginOf(span, tier), span.toMs)) > FIT_PLANE_BYTES_MAX,
+  )
+}
+
 /** Deflated size of a tier, estimated from a few evenly spaced blocks. */
 function deflatedOf({ from, cluster, span }: Copy, { tier, samples, instants }: Size): number {
   const probe = from.prepare(
@@ -183,8 +199,10 @@ export async function fitToLimits(
   const isTooLarge = (s: Size): boolean =>
     s.samples > most && (s.tier <= SECOND || deflatedOf(copy, s) > FIT_MEANS_BYTES_MAX)
   const summed = sizes.filter((s) => !limits.includes(s.tier) && isTooLarge(s))
+  const planesLeft = planesTooLarge(copy)
   if (summed.length === 0) {
-    return limits.length > 0 ? { summed: new Set(), whole: new Uint32Array(0), others: 0, left: limits } : undefined
+    if (limits.length === 0 && planesLeft.length === 0) return undefined
+    return { summed: new Set(), whole: new Uint32Array(0), others: 0, left: limits, planesLeft }
   }
   // Jobs are ranked by the tier that reaches back furthest; of several, the finest.
   const scored = summed.reduce((a, b) => (b.firstMs + stepOf(b.tier) < a.firstMs ? b : a)).tier
@@ -222,6 +240,7 @@ export async function fitToLimits(
   }
   return {
     left: limits,
+    planesLeft,
     summed: new Set(summed.map((s) => s.tier)),
     whole: Uint32Array.from(chosen).sort(),
     others: slots.length - chosen.length,

@@ -10,7 +10,7 @@ import {
   type PlaneColumn,
   type PlaneTableId,
 } from '#core/series/plane-tables.ts'
-import { segmentsOf, tierOfSegments, type BlockReader } from './block-reader.ts'
+import { planeTierFor, segmentsOf, tierOfSegments, type BlockReader } from './block-reader.ts'
 import type { PlaneKind } from './block.ts'
 import { partsOf } from './parts.ts'
 import type { Block, HistoryReader, PlaneSeries } from './reader.ts'
@@ -76,8 +76,7 @@ export class PlaneReader {
   }
 
   tierFor(fromMs: number, toMs: number, points: number): TierId {
-    const tier = this.#blocks.tierFor(fromMs, toMs, points)
-    return tier === 'raw' ? '1s' : tier
+    return TIERS[planeTierFor(this.#blocks, fromMs, toMs, points)] ?? '1min'
   }
 
   series(key: number): PlaneSeries | undefined {

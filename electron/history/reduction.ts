@@ -20,6 +20,17 @@ const reduction = z.object({
         .max(TIER_COUNT - 1),
     )
     .max(TIER_COUNT),
+  /** Tiers of locks, metadata and tokens omitted for their size; none in older files. */
+  planesLeft: z
+    .array(
+      z
+        .number()
+        .int()
+        .min(0)
+        .max(TIER_COUNT - 1),
+    )
+    .max(TIER_COUNT)
+    .default([]),
   /** True if moves of tokens between jobs are omitted, because there were too many. */
   withoutMoves: z.boolean(),
 })
