@@ -9,6 +9,7 @@ import { factsOf } from '../../charts/use-chart-facts.ts'
 import { useLocksStore } from '../../stores/locks.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import { useSourceStore } from '../../stores/source.ts'
+import { useTimeStore } from '../../stores/time.ts'
 import LocksView from './LocksView.vue'
 import {
   clientsOf,
@@ -448,4 +449,64 @@ it('shows hostile names as text, everywhere', async () => {
   expect(wrapper.text().split('<img src=x onerror=alert(1)>').length).toBeGreaterThan(4)
   expect(wrapper.text()).not.toContain('\u202E')
   expect(document.querySelector('img, script')).toBeNull()
+})
+
+describe('the past', () => {
+  const HOSTILE = '<img src=x onerror=alert(1)>'
+  const convoys = [
+    { id: 7, resource: HOSTILE, server: 'ost2', fromMs: NOW_MS - 60_000, toMs: NOW_MS - 59_977, waiting: 17 },
+    { id: 3, resource: 'ckpt.h5 / 1', server: 'ost1', fromMs: NOW_MS - 90_000, toMs: NOW_MS - 89_986, waiting: 14 },
+  ]
+  const t = [NOW_MS - 2000, NOW_MS - 1000, NOW_MS]
+  const past = {
+    t,
+    waiting: [1, 17, 2],
+    conflicts: [3, 4, 5],
+    revocations: [1, 1, 1],
+    waitMean: [2, null, 3],
+    waitP95: [9, null, 8],
+  }
+  const none = resourceOf({ isKept: false, lives: livesOf([]), messages: messagesOf([]), early: null, past })
+
+  it('shows the counters of a resource over the window in place of its locks, and says that those were not recorded', async () => {
+    await show(locksFrame({ resource: none, convoys }))
+    expect(all('past')).toHaveLength(1)
+    expect([find('overview').exists(), find('show-lanes').exists()]).toEqual([false, false])
+    const labels = find('past')
+      .findAll('[role="img"]')
+      .map((chart) => chart.attributes('aria-label') ?? '')
+    expect(labels.map((label) => label.split(',')[0])).toEqual([
+      'Longest queue',
+      'Conflicts and revocations',
+      'Wait from request to grant',
+    ])
+    expect(find('cursor-lost').text()).toContain('single locks are kept for the longest convoys')
+  })
+
+  it('lists kept convoys; a click selects the resource and moves the cursor to the end of the convoy', async () => {
+    await show(locksFrame({ resource: none, convoys }))
+    const goTo = vi.spyOn(useTimeStore(), 'goToTime').mockReturnValue()
+    const rows = find('past').findAll('[data-testid="convoy-row"]')
+    expect(rows.map((row) => row.find('[data-col="length"]').text())).toEqual(['23.0 ms', '14.0 ms'])
+    expect(rows[0]?.text()).toContain(HOSTILE)
+    expect(find('past').find('img').exists()).toBe(false)
+    await rows[1]?.trigger('click')
+    expect(useLocksStore().selected).toBe('ckpt.h5 / 1')
+    expect(goTo).toHaveBeenCalledWith(NOW_MS - 89_986)
+    expect(find('convoys-open').text()).toContain('2 kept')
+  })
+
+  it('shows the change since A of queue and conflicts, and none without a value at A', async () => {
+    const rows = rowsOf()
+    const against = { waiting: rows.key.map(() => 2), conflicts: rows.key.map((_, i) => (i === 0 ? null : 5)) }
+    await show(locksFrame({ rows: { ...rows, against }, against: { atMs: NOW_MS - 60_000 } }))
+    const [first] = all('resource-row')
+    const waiting = rows.waiting[0] ?? 0
+    expect(first?.find('[data-col="waiting"]').attributes('title')).toBe(`A 2, B ${waiting}, +${waiting - 2}`)
+    expect(first?.find('[data-col="conflicts"] .d').text()).toBe('\u2013')
+    expect([first?.find('[data-col="cancel"]').exists(), first?.find('[data-col="revocations"]').exists()]).toEqual([
+      false,
+      false,
+    ])
+  })
 })
