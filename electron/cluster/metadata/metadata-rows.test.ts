@@ -132,6 +132,18 @@ describe('rows of stages', () => {
     expect(valuesOf('metadata_jobs', ['false_allocation_per_s', 'epoch'], rows.at(-1))).toEqual([0, 1])
   })
 
+  it('count the operations of a job that came back once, from the totals it had when it left', async () => {
+    const c = scripted((s) => {
+      const n = Math.floor(s)
+      const isAway = n >= 3 && n < 6
+      return status(n, isAway ? [] : [jobOf('a', { askedTotal: 10 * n, servedTotal: 10 * n, throttledS: 0 })])
+    })
+    await c.run(9)
+    const served = c.kept.rows('metadata_jobs', of('a')).map((r) => valuesOf('metadata_jobs', ['served_per_s'], r)[0])
+    expect(Math.max(...served.map((v) => v ?? 0))).toBe(40)
+    expect(served.filter((v) => v === 10).length).toBeGreaterThanOrEqual(3)
+  })
+
   it('of a controller without totals are the rates of its cycle, each cycle once', async () => {
     const c = scripted((s) => status(Math.floor(s / 2), [jobOf('a', { asked: 7, measured: 5 })]))
     await c.run(9)

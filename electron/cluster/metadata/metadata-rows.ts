@@ -18,6 +18,9 @@ interface Totals {
   readonly throttledS: number
 }
 
+/** Most jobs whose totals are kept. */
+const TOTALS_MAX = 10_000
+
 const NONE: Totals = { asked: 0, served: 0, throttledS: 0 }
 
 const totalsOf = (j: PadllJob): Totals => ({
@@ -77,8 +80,20 @@ class StagePeriods {
     return { jobs: jobRows(status, isSame ? base.totals : undefined, seconds), channels: channelRows(status) }
   }
 
+  /** Totals of jobs that the document does not list are kept: a job without stages comes back with those it had. */
   #begin(document: Document): void {
-    this.#base = { document, totals: new Map(document.status.jobs.map((j) => [keyOf(j), totalsOf(j)])) }
+    const base = this.#base
+    const totals = new Map(base && isSameRun(base.document.status, document.status) ? base.totals : [])
+    for (const j of document.status.jobs) {
+      // Newest last, so that the first is the one absent for longest.
+      totals.delete(keyOf(j))
+      totals.set(keyOf(j), totalsOf(j))
+    }
+    for (const key of totals.keys()) {
+      if (totals.size <= TOTALS_MAX) break
+      totals.delete(key)
+    }
+    this.#base = { document, totals }
   }
 }
 
