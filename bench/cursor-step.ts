@@ -11,8 +11,9 @@ interface Times {
   readonly floor: number[]
 }
 export interface StepTimes extends Times {
-  /** Processor time of the main thread for one step, including all work it causes, ms. */
+  /** Processor time of the main thread for one step, including all work it causes, and its scripts' part of it, ms. */
   readonly cpuMs: number
+  readonly scriptMs: number
 }
 
 const REST_MS = 60
@@ -64,23 +65,31 @@ async function stepInPage({ steps, rest }: { steps: number; rest: number }): Pro
 export async function measureSteps(page: Page, steps: number, standsStill = false): Promise<StepTimes> {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
-  const busyMs = async (): Promise<number> => {
+  const spentMs = async (): Promise<{ readonly tasks: number; readonly scripts: number }> => {
     const { metrics } = await session.send('Performance.getMetrics')
-    return (metrics.find((m) => m.name === 'TaskDuration')?.value ?? NaN) * 1000
+    const of = (name: string): number => (metrics.find((m) => m.name === name)?.value ?? NaN) * 1000
+    return { tasks: of('TaskDuration'), scripts: of('ScriptDuration') }
   }
   if (!standsStill) await page.keyboard.press('Space')
   await page.waitForTimeout(1000)
   await page.keyboard.press('ArrowLeft')
   await page.waitForTimeout(1000)
-  const before = await busyMs()
+  const before = await spentMs()
   const began = performance.now()
   const times = await page.evaluate(stepInPage, { steps, rest: REST_MS })
-  const spent = (await busyMs()) - before
+  const after = await spentMs()
   const lastedMs = performance.now() - began
   // Load of the page without a step: status, strip, and the frames of the measurement.
-  const still = await busyMs()
+  const still = await spentMs()
   await page.waitForTimeout(lastedMs)
-  const idle = (await busyMs()) - still
+  const idle = await spentMs()
   await session.detach()
-  return { ...times, cpuMs: (spent - idle) / steps }
+  const perStep = (of: 'tasks' | 'scripts'): number => (after[of] - before[of] - (idle[of] - still[of])) / steps
+  return {
+    numbers: times.numbers,
+    charts: times.charts,
+    floor: times.floor,
+    cpuMs: perStep('tasks'),
+    scriptMs: perStep('scripts'),
+  }
 }
