@@ -308,7 +308,14 @@ export const scenarioCheck = z.object({
 })
 export type ScenarioCheck = z.infer<typeof scenarioCheck>
 
-export const forked = z.object({ text: z.string(), check: scenarioCheck, cluster: z.string(), atMs: ms })
+export const forked = z.object({
+  text: z.string(),
+  check: scenarioCheck,
+  cluster: z.string(),
+  atMs: ms,
+  /** Planes besides Lustre that the fork carries. */
+  planes: z.array(z.enum(PLANES)).default([]),
+})
 export type Forked = z.infer<typeof forked>
 
 export const galleryEntry = z.object({

@@ -14,7 +14,7 @@ import type { Simulation } from '../sim/simulation.ts'
 import { CcpfsFiles } from './ccpfs-files.ts'
 import { CcpfsProcess } from './ccpfs-process.ts'
 import { FileUsage } from './ccpfs-usage.ts'
-import { processesOf, type CcpfsScenario, type LockManagerName } from './scenario-ccpfs.ts'
+import { LOCK_MANAGERS, processesOf, type CcpfsScenario, type LockManagerName } from './scenario-ccpfs.ts'
 
 const MANAGERS: Readonly<Record<LockManagerName, DlmPolicy>> = {
   seqdlm: SEQDLM,
@@ -23,15 +23,34 @@ const MANAGERS: Readonly<Record<LockManagerName, DlmPolicy>> = {
   basic: DLM_BASIC,
 }
 
+const OPTIONS = {
+  early_grant: 'early grant',
+  early_revocation: 'early revocation',
+  conversion: 'conversion',
+  expansion: 'expansion',
+} as const
+
+/** Manager and options by the name of their policy; undefined for another name. */
+export function managerOf(name: string): Pick<CcpfsScenario, 'manager' | 'options'> | undefined {
+  const manager = LOCK_MANAGERS.find((m) => name === MANAGERS[m].name || name.startsWith(`${MANAGERS[m].name} `))
+  if (manager === undefined) return undefined
+  const options: { -readonly [K in keyof typeof OPTIONS]?: boolean } = {}
+  for (const key of Object.keys(OPTIONS) as (keyof typeof OPTIONS)[]) {
+    if (name.includes(` with ${OPTIONS[key]}`)) options[key] = true
+    else if (name.includes(` without ${OPTIONS[key]}`)) options[key] = false
+  }
+  return { manager, options }
+}
+
 /** Policy of a manager with the options of a section. */
 export function policyOf({ options, manager: own }: CcpfsScenario, manager: LockManagerName = own): DlmPolicy {
   const policy = MANAGERS[manager]
   const { early_grant, early_revocation, conversion, expansion } = options
   const parts = [
-    ['early grant', early_grant, policy.earlyGrant],
-    ['early revocation', early_revocation, policy.earlyRevocation],
-    ['conversion', conversion, policy.upgrade],
-    ['expansion', expansion, policy.expand],
+    [OPTIONS.early_grant, early_grant, policy.earlyGrant],
+    [OPTIONS.early_revocation, early_revocation, policy.earlyRevocation],
+    [OPTIONS.conversion, conversion, policy.upgrade],
+    [OPTIONS.expansion, expansion, policy.expand],
   ] as const
   const changed = parts.filter(([, wanted, own]) => wanted !== undefined && wanted !== own)
   return {

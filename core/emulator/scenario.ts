@@ -9,6 +9,7 @@ import { DEFAULT_LOOP_OPTIONS, type LoopOptions } from '../adaptbf/loop-options.
 import { PERIOD_MAX_NS, PERIOD_MIN_NS } from '../adaptbf/period.ts'
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { NS_PER_MS } from '../base/units.ts'
+import { PLANES } from '../controllers/objectives.ts'
 import { ADAPTBF, CONTROLLER_NAMES } from '../controllers/registry.ts'
 import { COEFFICIENTS, DEADBAND_MAX_PERCENT, DEMAND_MEASURES } from '../controllers/settings.ts'
 import { profileOf } from '../lustre/profile.ts'
@@ -96,6 +97,7 @@ const fork = z
       .tuple([z.number().positive(), z.number().positive()])
       .optional()
       .describe('RPC sizes on which devices are fitted'),
+    planes: z.array(z.enum(PLANES)).default([]).describe('planes besides Lustre that the fork carries'),
     unknown: z.array(forkText).max(FORK_LINES_MAX).default([]).describe('not known to the model'),
     in_range: z.array(forkText).max(FORK_LINES_MAX).default([]).describe('observed'),
   })

@@ -8,6 +8,7 @@ import type { LoopOptions } from '../adaptbf/loop-options.ts'
 import type { Mode } from '../control/controller.ts'
 import type { RuleService } from '../emulator/scenario-rules.ts'
 import type { Scenario } from '../emulator/scenario.ts'
+import type { PlaneName, PlaneTableId } from '../series/plane-tables.ts'
 
 /** Series have one value per bin. */
 export interface ForkJob {
@@ -87,7 +88,13 @@ export interface ForkPadll {
     readonly asked: number
     /** Operations that wait in the stages. */
     readonly queued: number
+    /** Operations by job_stats counter, for a job whose servers do not count them. */
+    readonly ops?: ReadonlyMap<string, number>
   }[]
+  /** Channels of the stages as a housekeeping file. @default one channel for all metadata operations */
+  readonly housekeeping?: string | undefined
+  /** True if it is made from rows: settings and policies are assumed. */
+  readonly isFromRows?: boolean
 }
 
 /** A data node at the instant of the fork. */
@@ -99,6 +106,27 @@ export interface ForkDataNode {
   readonly iops: number
   /** Clients that are present. */
   readonly clients: readonly { readonly name: string; readonly reservation: number; readonly limit: number | null }[]
+}
+
+/** Series of a plane over the range. Values are by the names of the table's columns; NaN is a gap. */
+export interface ForkRow extends PlaneName {
+  /** True for the row in which series without one of their own are summed. */
+  readonly isOthers: boolean
+  /** First and last period with a row, s from the beginning of the range, and their number. */
+  readonly fromS: number
+  readonly toS: number
+  readonly rows: number
+  /** Values of the first period. */
+  readonly first: Readonly<Record<string, number>>
+  /** Values over the range, each by the roll-up of its column. */
+  readonly values: Readonly<Record<string, number>>
+  /** Means between its first and last row; a rate without a row is zero. */
+  readonly means: Readonly<Record<string, number>>
+}
+
+/** Rows of the planes over the range. */
+export interface ForkRows {
+  readonly tables: ReadonlyMap<PlaneTableId, readonly ForkRow[]>
 }
 
 export interface ForkInputs {
@@ -143,6 +171,8 @@ export interface ForkInputs {
   readonly padll?: ForkPadll | undefined
   /** Data nodes of an emulated source. */
   readonly dataNodes?: readonly ForkDataNode[] | undefined
+  /** Rows of the planes; used for a plane that the source does not report itself. */
+  readonly rows?: ForkRows | undefined
   /** Missing data reported by the collector of these inputs. */
   readonly unknown: readonly string[]
 }

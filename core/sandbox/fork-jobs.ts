@@ -119,7 +119,7 @@ const THINK_MAX_MS = 1e9
 /** A job that its rule held back for at least this fraction of the time had a higher demand than its served rate. */
 const HELD = 0.5
 /** Minimum distance from the ends of a range for a start or end of a job, s. */
-const EDGE_S = 3
+export const EDGE_S = 3
 
 export interface JobPlace {
   readonly clients: readonly number[]

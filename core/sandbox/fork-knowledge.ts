@@ -33,6 +33,21 @@ function names(list: readonly string[]): string {
   return list.length > NAMED_MAX ? `${short.join(', ')} and ${figure(list.length - NAMED_MAX)} more` : short.join(', ')
 }
 
+/** Planes that a source without a scenario does not tell. */
+function missingPlanes({ kind }: ForkInputs, { carried }: CarriedPlanes): string {
+  const isRecorded = kind === 'RECORDED'
+  const parts = [
+    ...(isRecorded && !carried.includes('metadata') ? ["PADLL's stages"] : []),
+    'extent locks',
+    ...(carried.includes('locks') ? [] : ['ccPFS']),
+    ...(carried.includes('tokens') ? [] : ['RDMA data nodes']),
+  ]
+  const last = parts.pop() ?? ''
+  const list = parts.length > 0 ? `${parts.join(', ')} and ${last}` : last
+  const why = isRecorded ? 'a recording does not have' : 'a live cluster does not report'
+  return `${list.charAt(0).toUpperCase()}${list.slice(1)}: ${why} enough to fork them.`
+}
+
 export function knowledgeOf(inputs: ForkInputs, facts: ForkFacts): Knowledge {
   const { devices, folded, thinning, planes } = facts
   const span = seconds(inputs.binAtS.length * inputs.binS)
@@ -88,16 +103,8 @@ export function knowledgeOf(inputs: ForkInputs, facts: ForkFacts): Knowledge {
     )
   if (inputs.controllerRules > 0)
     unknown.push(`${plural(inputs.controllerRules, 'rule')} of the controller: it starts again, with an empty ledger.`)
-  if (inputs.scenario === undefined)
-    unknown.push(
-      inputs.kind === 'RECORDED'
-        ? "PADLL's stages, extent locks, ccPFS and RDMA data nodes: a recording does not have enough to fork them."
-        : 'Extent locks, ccPFS and RDMA data nodes: a live cluster does not report enough to fork them.',
-    )
-  if (planes.carried.length > 0)
-    unknown.push(`${planes.carried.join(', ')}: as at the instant of the fork, without faults.`)
-  else if (inputs.scenario?.padll ?? inputs.scenario?.ccpfs ?? inputs.padll)
-    unknown.push('Stages of PADLL, ccPFS and data nodes do not fit the observed jobs and are omitted.')
+  if (inputs.scenario === undefined) unknown.push(missingPlanes(inputs, planes))
+  unknown.push(...planes.origins)
   unknown.push(...planes.lost)
   const metadata = folded.jobs.some((j) => meanOr0(j.mdops) > 0)
   const timed = inputs.mdts.some((m) => !Number.isNaN(m.perOpUs))

@@ -1,10 +1,13 @@
 /**
  * Planes besides Lustre in a fork: PADLL as its global controller reports it, ccPFS and data nodes of an emulated
- * source as they are at the instant of the fork. State that cannot be carried is listed.
+ * source as they are at the instant of the fork, or all of them from the rows of a history. State that cannot be carried is
+ * listed.
  */
+import { PLANES, type Plane } from '../controllers/objectives.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 import { hostNameOf } from './fork-names.ts'
 import type { ForkDataNode, ForkInputs, ForkJob, ForkPadll } from './fork-inputs.ts'
+import { ccpfsOfRows, dataNodesOfRows, padllRowLosses } from './fork-rows.ts'
 import { meanOr0 } from './fork-series.ts'
 import { parsePolicies } from '../padll/rules/policy-schedule.ts'
 import type { Policy } from '../padll/rules/policy.ts'
@@ -21,8 +24,9 @@ export interface CarriedPlanes {
     readonly ccpfs?: Ccpfs
     readonly haechi?: readonly DataNode[]
   }
-  /** Planes that are carried. */
-  readonly carried: readonly string[]
+  /** Planes that are carried, and a sentence for each origin. */
+  readonly carried: readonly Plane[]
+  readonly origins: readonly string[]
   /** State that is not carried, as sentences. */
   readonly lost: readonly string[]
 }
@@ -62,6 +66,7 @@ function padllOf({ padll, scenario, servers }: ForkInputs): object | undefined {
     collect_rounds: padll.collectRounds,
     policies: policiesAfter(policies.text, policies.elapsedS),
     lease: { seconds: leaseS, on_expiry: expiryRate ?? 'hold' },
+    ...(padll.housekeeping === undefined ? {} : { housekeeping: padll.housekeeping }),
   }
 }
 
@@ -71,9 +76,11 @@ function padllLosses(inputs: ForkInputs): string[] {
   const queued = padll.jobs.reduce((n, j) => n + j.queued, 0)
   const unseen = padll.jobs.filter((j) => !inputs.jobs.some((f) => f.jobId === j.job)).length
   const scopes = padll.limits.map((l) => l.scope).filter((s) => s !== 'meta_op')
+  const isFromRows = padll.isFromRows === true
   return [
     `PADLL: token buckets and measured usage are not carried; the controller starts over${queued > 0 ? `, without the ${plural(queued, 'operation')} that waited in stages` : ''}.`,
-    ...(scenario
+    ...(isFromRows && inputs.rows ? padllRowLosses(inputs.rows, padll) : []),
+    ...(scenario || isFromRows
       ? []
       : [
           `PADLL: channels and mount points of the stages are not reported; one channel for all metadata operations is assumed${scopes.length > 0 ? `, so that the limits of ${scopes.join(', ')} have no effect` : ''}.`,
@@ -126,12 +133,62 @@ function dataNodeOf(node: DataNode, present: ForkDataNode | undefined, elapsedS:
   return { ...node, ...policy, clients, capacity, changes: [] }
 }
 
+/** Planes by the part of them that is carried. */
+const PARTS: Readonly<Record<Plane, string>> = {
+  metadata: 'stages of PADLL',
+  locks: 'ccPFS and its locks',
+  tokens: 'data nodes',
+}
+
+/** Planes that are carried; those of `fromRows` over the range, others as at the instant. */
+function carriedOf(
+  is: Readonly<Record<Plane, boolean>>,
+  fromRows: readonly Plane[] = [],
+): Pick<CarriedPlanes, 'carried' | 'origins'> {
+  const carried = PLANES.filter((p) => is[p])
+  const named = (planes: readonly Plane[], how: string): string[] =>
+    planes.length === 0 ? [] : [`${planes.map((p) => PARTS[p]).join(', ')}: ${how}.`]
+  return {
+    carried,
+    origins: [
+      ...named(
+        carried.filter((p) => !fromRows.includes(p)),
+        'as at the instant of the fork, without faults',
+      ),
+      ...named(
+        carried.filter((p) => fromRows.includes(p)),
+        'from the recorded rows of the range',
+      ),
+    ],
+  }
+}
+
+/** PADLL as it was reported, and the planes that rows tell. */
+function withRows(inputs: ForkInputs, padll: object | undefined): CarriedPlanes {
+  const ccpfs = inputs.rows && ccpfsOfRows(inputs.rows)
+  const haechi = inputs.rows && dataNodesOfRows(inputs.rows, inputs)
+  const isRows = inputs.padll?.isFromRows === true
+  return {
+    sections: {
+      ...(padll ? { padll } : {}),
+      ...(ccpfs ? { ccpfs: ccpfs.section } : {}),
+      ...(haechi ? { haechi: haechi.section } : {}),
+    },
+    ...carriedOf(
+      { metadata: padll !== undefined, locks: ccpfs !== undefined, tokens: haechi !== undefined },
+      isRows ? PLANES : ['locks', 'tokens'],
+    ),
+    lost: [...padllLosses(inputs), ...(ccpfs?.lost ?? []), ...(haechi?.lost ?? [])],
+  }
+}
+
 /** Returns the planes of a source at the instant of the fork. */
 export function carriedPlanes(inputs: ForkInputs): CarriedPlanes {
   const { scenario, elapsedS = 0, dataNodes = [] } = inputs
   const padll = padllOf(inputs)
-  const ccpfs = scenario?.ccpfs && ccpfsOf(scenario.ccpfs, elapsedS)
-  const haechi = (scenario?.haechi ?? []).flatMap(
+  if (!scenario) return withRows(inputs, padll)
+  const ccpfs = scenario.ccpfs && ccpfsOf(scenario.ccpfs, elapsedS)
+  const haechi = scenario.haechi.flatMap(
     (n) =>
       dataNodeOf(
         n,
@@ -145,11 +202,7 @@ export function carriedPlanes(inputs: ForkInputs): CarriedPlanes {
       ...(ccpfs?.section ? { ccpfs: ccpfs.section } : {}),
       ...(haechi.length > 0 ? { haechi } : {}),
     },
-    carried: [
-      ...(padll ? ['stages of PADLL'] : []),
-      ...(ccpfs?.section ? ['ccPFS and its locks'] : []),
-      ...(haechi.length > 0 ? ['data nodes'] : []),
-    ],
+    ...carriedOf({ metadata: padll !== undefined, locks: ccpfs?.section !== undefined, tokens: haechi.length > 0 }),
     lost: [
       ...padllLosses(inputs),
       ...(ccpfs?.section
@@ -194,6 +247,7 @@ export function withStagedDemand({ jobs, padll, binAtS }: ForkInputs): readonly 
       ...j,
       ...(hosts.length > 0 ? { hosts, nodes: hosts.length } : {}),
       throttled: isHeld ? 1 : j.throttled,
+      ops: j.ops.size > 0 ? j.ops : (stage.ops ?? j.ops),
       mdops: served > 0 ? j.mdops.map((v) => v * scale) : j.mdops.map(() => stage.asked),
     }
   })
@@ -214,7 +268,7 @@ export function withStagedDemand({ jobs, padll, binAtS }: ForkInputs): readonly 
         mdops: binAtS.map(() => s.asked),
         throttled: 0,
         targets: [],
-        ops: new Map(),
+        ops: s.ops ?? new Map<string, number>(),
       }
     })
   return [...known, ...added]

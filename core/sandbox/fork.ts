@@ -17,6 +17,7 @@ import { hostNameOf, serverNames, targetNames } from './fork-names.ts'
 import { carriedPlanes, stagesOf, withStagedDemand, type CarriedPlanes } from './fork-planes.ts'
 import { outstandingOf } from './fork-outstanding.ts'
 import { commonPolicy, serverTexts, takenRules, type Names } from './fork-servers.ts'
+import { withRowsOfStages } from './fork-rows.ts'
 import { meanOr0 } from './fork-series.ts'
 
 /** Maps and lists under these keys are on one line. */
@@ -32,6 +33,7 @@ const FLOW: ReadonlySet<string> = new Set([
   ADAPTBF,
   'workload',
   'size_kib',
+  'planes',
 ])
 
 const COMMENTS: Readonly<Record<string, string>> = {
@@ -131,7 +133,8 @@ export interface Fork {
  * Failures: FORK_EMPTY: no activity; FORK_NO_TARGETS: no known OST; FORK_INVALID: the result is not a valid scenario,
  * which is a fault of this program.
  */
-export function forkScenario(inputs: ForkInputs, options: { readonly jobsMax?: number } = {}): Result<Fork> {
+export function forkScenario(given: ForkInputs, options: { readonly jobsMax?: number } = {}): Result<Fork> {
+  const inputs = withRowsOfStages(given)
   const folded = fold(playable({ ...inputs, jobs: withStagedDemand(inputs) }), options.jobsMax ?? JOBS_MAX)
   if (folded.jobs.length === 0) {
     return fail({
@@ -149,7 +152,7 @@ export function forkScenario(inputs: ForkInputs, options: { readonly jobsMax?: n
   const full = make(inputs, folded, true)
   if (full.ok) return full
   // The source's sections may not fit the observations; the rest is valid without them.
-  return inputs.scenario || inputs.padll ? make(inputs, folded, false) : full
+  return inputs.scenario || inputs.padll || inputs.rows ? make(inputs, folded, false) : full
 }
 
 /** ISO 8601 in UTC; a time before 1970 is not valid. */
@@ -163,7 +166,13 @@ function isoOf(unixMs: number): string {
 const playable = ({ jobs, mdts }: ForkInputs): readonly ForkJob[] =>
   mdts.length > 0 ? jobs : jobs.map((j) => ({ ...j, mdops: j.mdops.map(() => 0) }))
 
-const NO_PLANES: CarriedPlanes = { sections: {}, carried: [], lost: [] }
+/** Sections that made the scenario invalid are left out. */
+const NO_PLANES: CarriedPlanes = {
+  sections: {},
+  carried: [],
+  origins: ['Stages of PADLL, ccPFS and data nodes do not fit the observed jobs and are omitted.'],
+  lost: [],
+}
 
 function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result<Fork> {
   const devices = new Map(inputs.targets.map((t) => [t.name, fitDevice(t, inputs.control.maxRate)]))
@@ -173,7 +182,9 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
   }
   const planes = withSections ? carriedPlanes(inputs) : NO_PLANES
   const { padll, ccpfs } = planes.sections
-  const clients = clientNumbers(folded.jobs, padll || ccpfs ? (inputs.scenario?.clients.count ?? 0) : 0)
+  const lockClients = (ccpfs?.workloads ?? []).flatMap((w) => w.clients)
+  const least = Math.max(padll || ccpfs ? (inputs.scenario?.clients.count ?? 0) : 0, ...lockClients)
+  const clients = clientNumbers(folded.jobs, least)
   const jobs = jobInputs(inputs, folded, names, clients, padll !== undefined)
   const rules = takenRules(inputs, names)
   const rate = folded.jobs.reduce((n, j) => n + weightOf(j), 0)
@@ -202,6 +213,7 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
       span_s: Math.max(0.001, lengthS),
       workload: inputs.workload,
       ...(sizes ? { size_kib: sizes } : {}),
+      ...(planes.carried.length > 0 ? { planes: planes.carried } : {}),
       unknown: known.unknown,
       in_range: known.inRange,
     },

@@ -6,7 +6,7 @@ import { forkScenario } from '#core/sandbox/fork.ts'
 import type { HistoryReader } from '../history/reader.ts'
 import { inputsFromHistory, type ForkAround } from '../host/sandbox/fork-history.ts'
 import { withRecording } from './foreign.ts'
-import { line, must, plain, stop, writeOut } from './output.ts'
+import { jsonText, line, must, plain, stop, writeOut } from './output.ts'
 
 interface ForkFlags {
   readonly history: string
@@ -18,6 +18,7 @@ interface ForkFlags {
   readonly interval: number
   readonly out?: string
   readonly force?: true
+  readonly json?: true
 }
 
 const instant = (text: string): number => {
@@ -56,8 +57,17 @@ async function write(reader: HistoryReader, flags: ForkFlags): Promise<void> {
   }
   const inputs = must(inputsFromHistory(around, reader, { fromMs, toMs }, { workload: flags.workload, isReplay: true }))
   const { text, scenario, thinning } = must(forkScenario(inputs))
+  const facts = {
+    cluster: inputs.cluster,
+    jobs: scenario.jobs.length,
+    thinning,
+    planes: scenario.fork?.planes ?? [],
+    unknown: scenario.fork?.unknown ?? [],
+    in_range: scenario.fork?.in_range ?? [],
+  }
   if (flags.out === undefined) {
-    await writeOut(text)
+    if (flags.json) line(jsonText({ ...facts, scenario: text }))
+    else await writeOut(text)
     return
   }
   try {
@@ -74,10 +84,14 @@ async function write(reader: HistoryReader, flags: ForkFlags): Promise<void> {
       1,
     )
   }
+  if (flags.json) {
+    line(jsonText({ ...facts, file: flags.out }))
+    return
+  }
   line(
     `${plain(flags.out)}: ${scenario.jobs.length} jobs, ${thinning === 1 ? 'every RPC is simulated' : `time compressed ${thinning} times`}`,
   )
-  for (const t of scenario.fork?.unknown ?? []) line(`? ${plain(t)}`)
+  for (const t of facts.unknown) line(`? ${plain(t)}`)
 }
 
 export function forkCommand(): Command {
@@ -101,5 +115,9 @@ export function forkCommand(): Command {
     .option('--interval <ms>', 'interval of raw samples, ms', positive, 1000)
     .option('-o, --out <file>', 'output file (default: standard output)')
     .option('--force', 'overwrite an existing file')
+    .option(
+      '--json',
+      'one JSON document: the planes carried, the limits of the model, and the scenario unless --out is given',
+    )
     .action(fork)
 }

@@ -8,6 +8,7 @@ import { JOB_COLUMNS, TARGET_COLUMNS, type Block, type HistoryReader, type Histo
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { controlOf, groupRules, mdtsOf, metadataCounters, planesAt, ruleLines, serversOf } from './fork-facts.ts'
 import { BINS, COVERAGE_MIN, gapsOf, heldPart } from './fork-bins.ts'
+import { planeRowsOf } from './fork-plane-rows.ts'
 
 /** Facts besides the file, about the source as it is now. */
 export interface ForkAround extends Pick<
@@ -236,6 +237,7 @@ export function inputsFromHistory(
     elapsedS: around.elapsedS,
     padll: around.padll,
     dataNodes: around.dataNodes,
+    rows: around.scenario ? undefined : planeRowsOf(reader, span),
     unknown: [around.notice],
   })
 }

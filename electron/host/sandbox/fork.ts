@@ -100,5 +100,6 @@ export function forkOf(monitor: ClusterMonitor, input: ForkInput, played?: Recor
   const fork = forkScenario(inputs.value)
   if (!fork.ok) return fork
   const { text, scenario } = fork.value
-  return ok({ text, check: checkOf(scenario), cluster: inputs.value.cluster, atMs: inputs.value.atMs })
+  const { cluster, atMs } = inputs.value
+  return ok({ text, check: checkOf(scenario), cluster, atMs, planes: scenario.fork?.planes ?? [] })
 }
