@@ -89,6 +89,10 @@ function countOf(text: ByteText): number | undefined {
   return Number.isSafeInteger(n) ? n : undefined
 }
 
+/** Target of a namespace; a name of another form is shown as it is. */
+export const targetOfNamespace = (namespace: string): string =>
+  /^(?:filter|mdt)-(.+)_UUID$/.exec(namespace)?.[1] ?? namespace
+
 type Fields = { -readonly [K in Scalar]?: number } & { total?: LdlmCounters['total'] }
 
 /** Only nonzero counters are printed: a table with times and no row means zero. */

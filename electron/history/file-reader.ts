@@ -6,6 +6,7 @@ import { BlockReader, sumOf, segmentsOf, tierOfSegments } from './block-reader.t
 import { KINDS } from './block.ts'
 import { IoTable, type BrwSample, type TimeoutSample } from './io-table.ts'
 import { ConvoyTable } from './convoy-table.ts'
+import { LdlmTable, type LdlmSample } from './ldlm-table.ts'
 import { PlaneReader } from './plane-reader.ts'
 import { Marks } from './marks.ts'
 import { CLUSTER_COLUMNS, type HistoryReader, type HistoryJob, type HistoryTarget } from './reader.ts'
@@ -120,6 +121,7 @@ export class FileReader implements HistoryReader {
   readonly #jobByName: Statement<(number | string)[]>
   readonly #planes: PlaneReader
   readonly #convoys: ConvoyTable
+  readonly #ldlm: LdlmTable
 
   /**
    * @param of  name of the cluster; isOwner: set if closing the reader closes the file, which is then not the open store; close:
@@ -142,6 +144,7 @@ export class FileReader implements HistoryReader {
     this.#jobByName = db.prepare(`${job} AND job_id = ?`)
     this.#planes = new PlaneReader(db, id, this.#blocks)
     this.#convoys = new ConvoyTable(db)
+    this.#ldlm = new LdlmTable(db)
   }
 
   extent(): ReturnType<HistoryReader['extent']> {
@@ -166,6 +169,10 @@ export class FileReader implements HistoryReader {
 
   timeoutsBetween(fromMs: number, toMs: number): Iterable<TimeoutSample> {
     return this.#io.timeoutsBetween(this.id, fromMs, toMs)
+  }
+
+  ldlmBetween(fromMs: number, toMs: number, stepMs?: number): LdlmSample[] {
+    return this.#ldlm.between(this.id, fromMs, toMs, stepMs)
   }
 
   tierFor(fromMs: number, toMs: number, points: number): TierId {

@@ -19,7 +19,7 @@ import { FileReader } from './file-reader.ts'
 import { packConvoy } from './convoy-table.ts'
 import { PlaneWriter } from './plane-writer.ts'
 import { IoTable, type BrwRecord, type BrwSample, type TimeoutRecord, type TimeoutSample } from './io-table.ts'
-import { LdlmTable, type LdlmRecord, type LdlmSample } from './ldlm-table.ts'
+import { LdlmTable, type LdlmRecord } from './ldlm-table.ts'
 import { LedgerTables, type MovesQuery } from './ledger-tables.ts'
 import { jobRows, targetRows, type JobRow, type TargetRow } from './one-series.ts'
 import type { HistoryReader, KeptConvoy } from './reader.ts'
@@ -425,12 +425,6 @@ export class History implements Writer {
     this.#pending.write(() => {
       for (const n of namespaces) this.#ldlm.write(id, Math.round(atMs), node, n)
     })
-  }
-
-  /** Readings of a lock namespace of the current source, oldest first; the empty name selects those of whole servers. */
-  ldlmSeries(namespace: string, fromMs: number, toMs: number, limit = 100_000): LdlmSample[] {
-    this.flush()
-    return this.#ldlm.series(this.source, namespace, fromMs, toMs, limit)
   }
 
   /** Records the disk I/O of a server's targets between two readings. */

@@ -25,12 +25,61 @@ export interface LdlmSample extends LdlmRecord {
 }
 
 type Value = string | number | null
-type Row = Omit<LdlmSample, 'atMs' | 'limit'> & { at_ms: number; pool_limit: number | null }
+type Row = Omit<LdlmSample, 'atMs' | 'limit'> & { readonly at_ms: number; readonly pool_limit: number | null }
+
+const NAME_MAX = 256
+/** Namespaces that are read: twice what memory has of a live cluster. */
+const NAMESPACES_MAX = 1_200
+/** Readings, or means of them, in one answer: about five minutes of 600 namespaces. */
+const READINGS_MAX = 200_000
+/** Readings at the start of a step that its mean is taken of, ms: a day must not take longer to read than an hour. */
+const MEAN_MS = 12_000
+
+/** Namespaces of a cluster with a reading in the range, of all its sources. */
+const SPACES = `space AS MATERIALIZED (
+  SELECT id, substr(node, 1, ${NAME_MAX}) AS node, substr(name, 1, ${NAME_MAX}) AS namespace FROM ldlm_namespace AS n
+  WHERE source IN (SELECT id FROM source WHERE cluster_id = :cluster)
+  AND EXISTS (SELECT 1 FROM ldlm_sample WHERE namespace = n.id AND at_ms BETWEEN :from AND :to)
+  ORDER BY id DESC LIMIT ${NAMESPACES_MAX})`
+const NEWEST = `ORDER BY at_ms DESC, node, namespace LIMIT ${READINGS_MAX}`
+const GAUGES = ['locks', 'unused', 'resources', 'granted', 'grants', 'cancels', 'pool_limit'] as const
+const COUNTERS = ['timeouts', 'contentions'] as const
+
+const READINGS = `WITH ${SPACES}
+  SELECT s.at_ms AS at_ms, node, space.namespace AS namespace, ${[...GAUGES, ...COUNTERS].join(', ')}
+  FROM space CROSS JOIN ldlm_sample AS s ON s.namespace = id AND s.at_ms BETWEEN :from AND :to ${NEWEST}`
+
+const MEANS = `WITH RECURSIVE ${SPACES}, step (start) AS (
+    SELECT :from UNION ALL SELECT start + :step FROM step WHERE start + :step < :to)
+  SELECT start + :step AS at_ms, node, space.namespace AS namespace,
+    ${GAUGES.map((c) => `avg(${c}) AS ${c}`).join(', ')}, ${COUNTERS.map((c) => `max(${c}) AS ${c}`).join(', ')}
+  FROM space CROSS JOIN step CROSS JOIN ldlm_sample AS s
+    ON s.namespace = id AND s.at_ms >= start AND s.at_ms < min(start + min(:step, ${MEAN_MS}), :to + 1)
+  GROUP BY id, start ${NEWEST}`
+
+/** Value of a file of any origin; null for one that no server can have reported. */
+const plausible = (v: number | null): number | null => (v !== null && v >= 0 && v <= Number.MAX_SAFE_INTEGER ? v : null)
+
+const sampleOf = ({ at_ms: atMs, node, namespace, pool_limit, ...r }: Row): LdlmSample => ({
+  atMs,
+  node,
+  namespace,
+  locks: plausible(r.locks),
+  unused: plausible(r.unused),
+  resources: plausible(r.resources),
+  granted: plausible(r.granted),
+  grants: plausible(r.grants),
+  cancels: plausible(r.cancels),
+  limit: plausible(pool_limit),
+  timeouts: plausible(r.timeouts),
+  contentions: plausible(r.contentions),
+})
 
 export class LdlmTable {
   readonly #namespace: Statement<Value[]>
   readonly #sample: Statement<Value[]>
-  readonly #series: Statement<Record<string, Value>>
+  readonly #readings: Statement<Record<string, number>>
+  readonly #means: Statement<Record<string, number>>
 
   constructor(db: Database) {
     this.#namespace = db.prepare('INSERT OR IGNORE INTO ldlm_namespace (source, node, name) VALUES (?, ?, ?)')
@@ -38,14 +87,8 @@ export class LdlmTable {
       `INSERT OR REPLACE INTO ldlm_sample
        SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM ldlm_namespace WHERE source = ? AND node = ? AND name = ?`,
     )
-    // A live cluster is the same across starts of the console; an emulated one is new each time.
-    const sources = `SELECT id FROM source WHERE id = :source OR kind = 'LIVE' AND (kind, cluster) =
-      (SELECT kind, cluster FROM source WHERE id = :source)`
-    this.#series = db.prepare(
-      `SELECT at_ms, node, name AS namespace, locks, unused, resources, granted, grants, cancels, pool_limit, timeouts,
-       contentions FROM ldlm_sample JOIN ldlm_namespace ON id = namespace
-       WHERE source IN (${sources}) AND name = :name AND at_ms BETWEEN :from AND :to ORDER BY at_ms, node LIMIT :limit`,
-    )
+    this.#readings = db.prepare(READINGS)
+    this.#means = db.prepare(MEANS)
   }
 
   write(source: number, atMs: number, node: string, r: LdlmRecord): void {
@@ -54,11 +97,11 @@ export class LdlmTable {
     this.#sample.run(atMs, ...counts, source, node, r.namespace)
   }
 
-  /** Readings of a namespace in [fromMs, toMs], from any server, oldest first. */
-  series(source: number, namespace: string, fromMs: number, toMs: number, limit: number): LdlmSample[] {
-    const from = Math.floor(fromMs)
-    const to = Math.ceil(toMs)
-    const rows = this.#series.all({ source, name: namespace, from, to, limit }) as Row[]
-    return rows.map(({ at_ms: atMs, pool_limit, ...r }) => ({ ...r, atMs, limit: pool_limit }))
+  /** Readings of a cluster's namespaces: `HistoryReader.ldlmBetween`. */
+  between(cluster: number, fromMs: number, toMs: number, stepMs?: number): LdlmSample[] {
+    const range = { cluster, from: Math.floor(fromMs), to: Math.ceil(toMs) }
+    const rows =
+      stepMs === undefined ? this.#readings.all(range) : this.#means.all({ ...range, step: Math.ceil(stepMs) })
+    return (rows as Row[]).map(sampleOf).reverse()
   }
 }

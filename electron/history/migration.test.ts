@@ -67,7 +67,7 @@ it('a file of version 3 becomes one of this version with everything in it; jobs 
   expect(history.moves({ fromMs: 0, toMs: Infinity, limit: 9 }).map((m) => [m.lender, m.borrower, m.tokens])).toEqual([
     ['7.cfd.u1', '=1+1', 7],
   ])
-  expect(history.ldlmSeries('ns', 0, Infinity)).toHaveLength(1)
+  expect(history.reader().ldlmBetween(0, Infinity)).toMatchObject([{ namespace: 'ns', contentions: 9 }])
   expect((['decision', 'audit', 'adaptbf_state', 'job'] as const).map((t) => history.count(t))).toEqual([1, 1, 1, 3])
   // Recording continues: the second that was carried over is in the coarser tiers.
   history.record(NOW + 120_000, [], [], facts0)

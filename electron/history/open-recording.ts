@@ -61,6 +61,7 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   event: ['subject', 'text', 'place'],
   plane_series: ['name', 'place', 'job_id'],
   convoy: ['resource', 'server'],
+  ldlm_namespace: ['node', 'name'],
 }
 const TEXT_MOST = 65_536
 

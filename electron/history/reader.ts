@@ -10,6 +10,7 @@ import type { ClusterMeasure, GroupBy, Mark, Span, TierId } from '#core/api/hist
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { PlaneName, PlaneTableId } from '#core/series/plane-tables.ts'
 import type { BrwSample, TimeoutSample } from './io-table.ts'
+import type { LdlmSample } from './ldlm-table.ts'
 
 /**
  * Columns of a job's sample; rates are per second. A record is an integer and is kept exactly: a Float32 is exact to 2^24, the
@@ -150,6 +151,12 @@ export interface HistoryReader {
   /** Service estimates: the latest of one server, and those of all. */
   timeoutsAt(node: string, fromMs: number, toMs: number): TimeoutSample[]
   timeoutsBetween(fromMs: number, toMs: number): Iterable<TimeoutSample>
+  /**
+   * Readings of all lock namespaces in [fromMs, toMs], oldest first; if there are too many, the newest. With a step of at least
+   * a second, one for each namespace and step, at the end of the step: of the rates and counts their mean over its first 12 s, of
+   * timeouts and contentions the largest.
+   */
+  ldlmBetween(fromMs: number, toMs: number, stepMs?: number): LdlmSample[]
   rulesAt(atMs: number): HistoryRule[]
   rulesBetween(fromMs: number, toMs: number): HistoryRule[]
   moversInSteps(...of: Parameters<HistoryReader['movers']>): Steps<ReturnType<HistoryReader['movers']>>

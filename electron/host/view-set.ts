@@ -74,7 +74,7 @@ export function viewsOf(console: Console): ViewSet {
       // Of what memory no longer has, rows are kept, and convoys lock by lock.
       const past =
         reader && (isForgotten || live.resource?.isKept === false)
-          ? pastLocks(reader, { ...live, stepMs }, { ...q, selected: lockName(monitor, q.selected) })
+          ? pastLocks(reader, { ...live, stepMs }, { ...q, plane: live.plane, selected: lockName(monitor, q.selected) })
           : undefined
       const isBetter = past?.plane === live.plane && (isForgotten || past.resource?.isKept === true)
       const frame = isBetter ? { ...past, planes: live.planes } : live

@@ -285,13 +285,14 @@ it('the emulated cluster: memory and history agree, second by second', async () 
   const { series } = c.monitor.ldlm
   expect(series.table.newest).toBe(12)
   const NAME = 'mdt-demo-MDT0000_UUID'
-  const kept = c.history.ldlmSeries(NAME, 0, Infinity)
+  const read = c.history.reader().ldlmBetween(0, Infinity)
+  const kept = read.filter((s) => s.namespace === NAME)
   expect(kept).toHaveLength(12)
   const column = (m: LdlmMeasure): number[] =>
     kept.map((k) => series.table.value(`mds01\u0000${NAME}`, ldlmColumn(m), series.rowAt(k.atMs)))
   expect(kept.map((k) => k.granted)).toEqual(column('granted'))
   expect(kept.map((k) => k.grants ?? NaN)).toEqual(column('grantRate'))
-  const [whole] = c.history.ldlmSeries('', c.source.toUnixMs(11e9), Infinity)
+  const whole = read.find((s) => s.namespace === '' && s.atMs >= c.source.toUnixMs(11e9))
   expect(whole?.granted).toBeGreaterThan(0)
   // Additions and present locks agree: nothing is counted twice or lost.
   const grown = kept.at(-1)!.granted! - kept[0]!.granted!

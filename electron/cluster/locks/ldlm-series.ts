@@ -59,7 +59,12 @@ export class LdlmSeries {
   /** Answers of each server for the newest row. */
   readonly #row = new Map<string, readonly LdlmReading[]>()
   /** Servers that have answered since the start: sums need all of them. */
-  readonly #hosts = new Set<string>()
+  readonly #hosts: Set<string>
+
+  /** @param hosts  servers that answered before the first row. */
+  constructor(hosts: Iterable<string> = []) {
+    this.#hosts = new Set(hosts)
+  }
 
   get known(): IterableIterator<KnownNamespace> {
     return this.#known.values()

@@ -1,5 +1,6 @@
 /**
- * Locks at a past instant, from rows: counters, resources, one resource over the window, and its kept convoy lock by lock.
+ * Locks at a past instant, from rows: of a tracing lock manager counters, resources, one resource over the window, and its kept
+ * convoy lock by lock; of Lustre's the counters of its namespaces.
  * Rows have no modes of a resource, no time to cancel, and of the conditions only convoys.
  */
 import { locksFrame, type LockCondition, type LocksFrame } from '#core/api/locks.ts'
@@ -12,6 +13,7 @@ import type { LocksQuery } from '../../views/locks/locks.ts'
 import { parseLockFilter, type LockRow } from '../../views/locks/rows.ts'
 import { narrowed } from './convoy-range.ts'
 import { ageNotice, notRecorded, type PastHead } from './head.ts'
+import { pastLdlm } from './ldlm.ts'
 import { overRows, planeChart, rowsAt, secondsBefore, type PlaneChart, type RowAt, type RowsAt } from './rows.ts'
 
 const DAY_MS = 86_400_000
@@ -270,9 +272,15 @@ export function pastLocks(reader: HistoryReader, head: PastHead, query: LocksQue
   const servers = rowsAt(reader, 'lock_servers', atMs, stepMs)
   const resources = rowsAt(reader, 'lock_resources', atMs, stepMs)
   const chart = atMs === null ? undefined : serversOver(reader, atMs, query.windowMs)
-  const planes: LocksFrame['planes'] = servers || chart?.groups.length ? ['seqdlm'] : []
-  const base = { ...emptyLocks({ ...frameHead, planes, plane: planes[0] ?? null }), convoys }
-  if (atMs === null || !chart || planes.length === 0) return { ...base, notices: [notRecorded('Locks')] }
+  const ldlm = atMs === null ? undefined : pastLdlm(reader, { atMs, stepMs }, query)
+  const planes: LocksFrame['planes'] = [
+    ...(servers || chart?.groups.length ? (['seqdlm'] as const) : []),
+    ...(ldlm ? (['ldlm'] as const) : []),
+  ]
+  const plane = planes.find((p) => p === query.plane) ?? planes[0] ?? null
+  const base = { ...emptyLocks({ ...frameHead, planes, plane }), convoys }
+  if (plane === 'ldlm') return { ...base, ...ldlm }
+  if (atMs === null || !chart || plane === null) return { ...base, notices: [notRecorded('Locks')] }
   const queues = resources ? queuesAt(reader, resources) : new Map<number, number>()
   const rows = (resources?.rows ?? []).map((row) => toRow(row, queues.get(row.key) ?? 0))
   const { resource, notice } = resourceAt(reader, { ...head, atMs }, rows, query)

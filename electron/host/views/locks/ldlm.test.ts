@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const query: LdlmQuery = { windowMs: 60_000, sort: 'waiting', filter: '', offset: 0, limit: 200, selected: '' }
 const partOf = (c: Pick<Emulated, 'monitor'>, more: Partial<LdlmQuery> = {}, at: number | null = null): LdlmPart =>
-  ldlmPart(c.monitor, { ...query, ...more }, resolvePosition(c.monitor, at))
+  ldlmPart(c.monitor.ldlm, { ...query, ...more }, resolvePosition(c.monitor, at))
 
 describe('the lock counters of the console that opens on first start', () => {
   it('are a frame of the contract: namespaces by what comes and goes, their sums, and the past of one', async () => {

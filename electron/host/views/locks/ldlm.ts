@@ -5,7 +5,7 @@
 import type { LocksFrame, LocksSort } from '#core/api/locks.ts'
 import { grouped } from '#core/control/sentence.ts'
 import type { Result } from '#core/base/result.ts'
-import type { Level } from '#core/api/parts.ts'
+import type { Level, Notice } from '#core/api/parts.ts'
 import {
   LDLM_COLUMNS,
   LDLM_TOTAL,
@@ -15,7 +15,6 @@ import {
   type LdlmMeasure,
   type LdlmSeries,
 } from '../../../cluster/locks/ldlm-series.ts'
-import type { LdlmReader } from '../../../cluster/locks/ldlm-reader.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { orNull, type Position } from '../../position.ts'
 import { comparison, entry, glob, parseFilter, type FilterError, type RowTest } from '../../job-filter.ts'
@@ -144,8 +143,29 @@ export interface LdlmQuery {
 /** Fields of a frame that the `ldlm` plane fills. */
 export type LdlmPart = Pick<
   LocksFrame,
-  'manager' | 'held' | 'grants' | 'cancels' | 'series' | 'filterError' | 'known' | 'shown' | 'offset' | 'ldlm'
+  | 'manager'
+  | 'held'
+  | 'grants'
+  | 'cancels'
+  | 'series'
+  | 'filterError'
+  | 'known'
+  | 'shown'
+  | 'offset'
+  | 'ldlm'
+  | 'notices'
 >
+
+/** Counters to build the part of: those in memory, or readings of the past. */
+export interface LdlmCounts {
+  readonly series: LdlmSeries
+  /** Series of the charts, if a window reaches further back than `series`. */
+  readonly charts?: LdlmSeries
+  /** Namespaces that are not in `series`, because there are too many. */
+  readonly omitted: number
+  /** Servers without data at a time, and the reasons. */
+  missingAt(atMs: number): { readonly node: string; readonly reason: string }[]
+}
 
 /** True if a source has servers with a readable lock manager. */
 export const hasLdlm = (monitor: ClusterMonitor): boolean => monitor.ldlm.hasServers
@@ -192,24 +212,31 @@ function rowsAt(series: LdlmSeries, row: number, silent: ReadonlyMap<string, str
 const conditionAt = (series: LdlmSeries, { known, silent }: Row, row: number): Condition =>
   silent === undefined ? conditionOf(series, known.key, row) : { level: 'unknown', why: silent }
 
-function sparkOf(series: LdlmSeries, key: string, from: number, to: number, step: number): (number | null)[] {
+/** Rows of a chart, and how many of them are one point. */
+type ChartRows = ReturnType<LdlmSeries['table']['window']>
+
+function sparkOf(series: LdlmSeries, key: string, { from, to, step }: ChartRows): (number | null)[] {
   const past = (m: LdlmMeasure): (number | null)[] => series.table.downsample(key, ldlmColumn(m), from, to, step)
   const cancels = past('cancelRate')
   return past('grantRate').map((g, i) => (g === null && cancels[i] == null ? null : (g ?? 0) + (cancels[i] ?? 0)))
 }
 
-/** @param isWhole  true if every server reports: sums still pending are then replaced by the previous ones. */
+/**
+ * Sums over the namespaces at a row, and over the window up to a row of the charts.
+ *
+ * @param isWhole  true if every server reports: sums still pending are then replaced by the previous ones.
+ */
 function totalsOf(
   series: LdlmSeries,
   row: number,
-  windowMs: number,
   isWhole: boolean,
+  { totals: past }: LdlmSeries,
+  { from, to, step }: ChartRows,
 ): Pick<LdlmPart, 'held' | 'grants' | 'cancels' | 'series'> {
   const { totals } = series
   const column = (m: (typeof LDLM_TOTAL_COLUMNS)[number]): number => LDLM_TOTAL_COLUMNS.indexOf(m)
-  const { from, step } = totals.window(row, windowMs, SERIES_POINTS)
   const all = (m: (typeof LDLM_TOTAL_COLUMNS)[number]): (number | null)[] =>
-    totals.downsample(LDLM_TOTAL, column(m), from, row, step)
+    past.downsample(LDLM_TOTAL, column(m), from, to, step)
   const now = (m: (typeof LDLM_TOTAL_COLUMNS)[number]): number | null =>
     orNull(isWhole ? series.value(totals, LDLM_TOTAL, column(m), row) : totals.value(LDLM_TOTAL, column(m), row))
   return {
@@ -217,7 +244,7 @@ function totalsOf(
     grants: now('grants'),
     cancels: now('cancels'),
     series: {
-      t: totals.times(from, row, step),
+      t: past.times(from, to, step),
       held: all('held'),
       grants: all('grants'),
       cancels: all('cancels'),
@@ -227,7 +254,7 @@ function totalsOf(
 }
 
 /** Description of the lock manager, and of data it does not provide. */
-function managerOf({ series, omitted }: LdlmReader, row: number): string {
+function managerOf({ series, omitted }: LdlmCounts, row: number): string {
   const counts = [...series.nodes.names]
     .map((n) => series.value(series.nodes, n, 0, row))
     .filter((v) => !Number.isNaN(v))
@@ -267,17 +294,37 @@ const NOTHING: LdlmPart = {
     series: { t: [], locks: [], grantRate: [], cancelRate: [], limit: [] },
     missing: [],
   },
+  notices: [],
 }
 
-/** Counters of namespaces with their rates, at the shown sample. */
-export function ldlmPart(monitor: ClusterMonitor, query: LdlmQuery, { atMs }: Position): LdlmPart {
-  const { ldlm: reader } = monitor
-  const { series } = reader
+function forgotten({ table }: LdlmSeries): Notice {
+  const minutes = Math.floor((table.atMs(table.newest) - table.atMs(table.oldest)) / 60_000)
+  return {
+    code: 'LOCKS_FORGOTTEN',
+    what: 'The lock counters of this sample are no longer in memory',
+    why: `they are kept for the last ${minutes} min`,
+  }
+}
+
+/**
+ * Counters of namespaces with their rates, at the shown sample.
+ *
+ * @param staleMs  age from which a row no longer describes the sample.
+ */
+export function ldlmPart(
+  counts: LdlmCounts,
+  query: LdlmQuery,
+  { atMs }: Pick<Position, 'atMs'>,
+  staleMs = STALE_MS,
+): LdlmPart {
+  const { series, charts = series } = counts
   if (atMs === null) return NOTHING
-  const missing = reader.missingAt(atMs)
+  const missing = counts.missingAt(atMs)
   const row = series.rowAt(atMs)
-  if (row === 0 || atMs - series.table.atMs(row) > STALE_MS) {
-    return { ...NOTHING, ldlm: NOTHING.ldlm && { ...NOTHING.ldlm, missing } }
+  if (row === 0 || atMs - series.table.atMs(row) > staleMs) {
+    const isForgotten = series.table.oldest > 1 && atMs < series.table.atMs(series.table.oldest)
+    const notices = isForgotten ? [forgotten(series)] : []
+    return { ...NOTHING, notices, ldlm: NOTHING.ldlm && { ...NOTHING.ldlm, missing } }
   }
   const all = rowsAt(series, row, new Map(missing.map((m) => [m.node, m.reason])))
   const filter = parseLdlmFilter(query.filter)
@@ -286,15 +333,16 @@ export function ldlmPart(monitor: ClusterMonitor, query: LdlmQuery, { atMs }: Po
   const rows = sorted.slice(query.offset, query.offset + query.limit)
   const conditions = rows.map((r) => conditionAt(series, r, row))
   const chosen = all.find((r) => r.known.namespace === query.selected) ?? sorted[0]
-  const { table } = series
-  const spark = table.window(row, query.windowMs, SPARK_POINTS)
-  const { from, step } = table.window(row, query.windowMs, SERIES_POINTS)
+  const { table } = charts
+  const last = charts.rowAt(atMs)
+  const spark = table.window(last, query.windowMs, SPARK_POINTS)
+  const chart = table.window(last, query.windowMs, SERIES_POINTS)
   const column = (m: LdlmMeasure): (number | null)[] => rows.map((r) => orNull(r.values[m]))
   const past = (m: LdlmMeasure): (number | null)[] =>
-    chosen ? table.downsample(chosen.known.key, ldlmColumn(m), from, row, step) : []
+    chosen ? table.downsample(chosen.known.key, ldlmColumn(m), chart.from, chart.to, chart.step) : []
   return {
-    manager: managerOf(reader, row),
-    ...totalsOf(series, row, query.windowMs, !all.some((r) => r.silent !== undefined)),
+    manager: managerOf(counts, row),
+    ...totalsOf(series, row, !all.some((r) => r.silent !== undefined), charts, chart),
     ...(filter.ok ? {} : { filterError: filter.error }),
     known: all.length,
     shown: sorted.length,
@@ -314,10 +362,10 @@ export function ldlmPart(monitor: ClusterMonitor, query: LdlmQuery, { atMs }: Po
       contentions: column('contentions'),
       level: conditions.map((c) => c.level),
       why: conditions.map((c) => c.why),
-      spark: rows.map((r) => sparkOf(series, r.known.key, spark.from, row, spark.step)),
+      spark: rows.map((r) => sparkOf(charts, r.known.key, spark)),
       selected: chosen?.known.namespace ?? '',
       series: {
-        t: chosen ? table.times(from, row, step) : [],
+        t: chosen ? table.times(chart.from, chart.to, chart.step) : [],
         locks: past('locks'),
         grantRate: past('grantRate'),
         cancelRate: past('cancelRate'),
@@ -325,5 +373,6 @@ export function ldlmPart(monitor: ClusterMonitor, query: LdlmQuery, { atMs }: Po
       },
       missing,
     },
+    notices: [],
   }
 }

@@ -37,6 +37,6 @@ export function locksFrame(monitor: ClusterMonitor, query: LocksQuery, seq: numb
   const plane = planes.find((p) => p === query.plane) ?? planes[0] ?? null
   const head = { seq, ...position, windowMs: query.windowMs, planes, plane }
   if (plane === 'seqdlm' && monitor.locks) return seqdlmFrame(monitor.source, monitor.locks, head, query)
-  if (plane === 'ldlm') return { ...emptyLocks(head), ...ldlmPart(monitor, query, position) }
+  if (plane === 'ldlm') return { ...emptyLocks(head), ...ldlmPart(monitor.ldlm, query, position) }
   return emptyLocks(head)
 }
