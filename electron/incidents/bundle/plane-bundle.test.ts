@@ -202,7 +202,7 @@ describe('exploit: a search of every byte of a redacted bundle', () => {
 
   it('finds no name of a resource, server, stage, data node, client or job', async () => {
     const texts = await allText(SECRETS)
-    const secrets = [...Object.values<string>(SECRETS), ...SECRETS.job.split('.'), 'kovac', 'mesh']
+    const secrets = [...Object.values(SECRETS).map(String), ...SECRETS.job.split('.'), 'kovac', 'mesh']
     const found = [...texts].flatMap(([name, text]) =>
       secrets.filter((secret) => text.toLowerCase().includes(secret)).map((secret) => `${secret} in ${name}`),
     )
