@@ -3,7 +3,7 @@
  * that rows do not have are assumed by the defaults below, and every assumption is listed.
  */
 import { LOCK_MODES, type LockMode } from '../seqdlm/modes.ts'
-import { managerOf } from '../emulator/ccpfs-run.ts'
+import { managerOf, policyOf } from '../emulator/ccpfs-run.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 import { JOB_ID_MAX } from '../lustre/job-id.ts'
 import { EPSILON } from '../padll/algorithms/psfa.ts'
@@ -403,6 +403,11 @@ export function ccpfsOfRows(rows: ForkRows): RowSection<Ccpfs> | undefined {
       'ccPFS: lock modes and byte ranges of clients, and the clients and jobs of a file, are not recorded; as many writers as waited at once, and one more, that write 47,008 B strided at the recorded rate of requests are assumed.',
       'ccPFS: stripe and file sizes are not recorded; 1 MiB and 4 MiB per stripe are assumed. Costs are those of the published cluster.',
       'ccPFS: requests arrive evenly; bursts, held locks, cached and unflushed data are not carried.',
+      ...(policyOf(section).expand
+        ? [
+            'ccPFS: the manager expands ranges: expanded locks cover several writes, so fewer locks are requested than recorded.',
+          ]
+        : []),
       ...(prShare > 0
         ? [
             `ccPFS: ${Math.round(100 * prShare)} % of the held locks were PR: that part of the clients of a contended file reads.`,
