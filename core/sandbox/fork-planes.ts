@@ -168,6 +168,7 @@ function withRows(inputs: ForkInputs, padll: object | undefined): CarriedPlanes 
   const ccpfs = inputs.rows && ccpfsOfRows(inputs.rows)
   const haechi = inputs.rows && dataNodesOfRows(inputs.rows, inputs)
   const isRows = inputs.padll?.isFromRows === true
+  const isOnServers = inputs.rows?.tables.get('metadata_jobs')?.some((r) => r.place === 'mds') === true
   return {
     sections: {
       ...(padll ? { padll } : {}),
@@ -178,7 +179,14 @@ function withRows(inputs: ForkInputs, padll: object | undefined): CarriedPlanes 
       { metadata: padll !== undefined, locks: ccpfs !== undefined, tokens: haechi !== undefined },
       isRows ? PLANES : ['locks', 'tokens'],
     ),
-    lost: [...padllLosses(inputs), ...(ccpfs?.lost ?? []), ...(haechi?.lost ?? [])],
+    lost: [
+      ...padllLosses(inputs),
+      ...(isOnServers && !inputs.control.metadata
+        ? ['Metadata QoS on metadata servers: limits, policies and the cycle are not carried.']
+        : []),
+      ...(ccpfs?.lost ?? []),
+      ...(haechi?.lost ?? []),
+    ],
   }
 }
 

@@ -3,8 +3,9 @@
  * that rows do not have are assumed by the defaults below, and every assumption is listed.
  */
 import { LOCK_MODES, type LockMode } from '../seqdlm/modes.ts'
-import { managerOf } from '../emulator/ccpfs-run.ts'
+import { managerOf, policyOf } from '../emulator/ccpfs-run.ts'
 import type { Scenario } from '../emulator/scenario.ts'
+import { JOB_ID_MAX } from '../lustre/job-id.ts'
 import { EPSILON } from '../padll/algorithms/psfa.ts'
 import { RATE_MAX } from '../padll/console.ts'
 import { jobNameFault, type Policy } from '../padll/rules/policy.ts'
@@ -38,10 +39,11 @@ const BUCKET = 'drl 10000 1000000'
 /** Assumed MDT of a range whose metadata servers are not recorded. */
 const MDS = { host: 'mds01', mdt: 'MDT0000' } as const
 
-/** Assumed stripe, file size per stripe and I/O of a ccPFS file. */
+/** Assumed stripe, file size per stripe and I/O of a ccPFS file; IO500's I/O that shares pages with its neighbors. */
 const STRIPE_KIB = 1024
 const MIB_PER_STRIPE = 4
-const IO_BYTES = 65_536
+const MIB = 1024 * 1024
+const IO_BYTES = 47_008
 /** Assumed clients of a contended file, at most. */
 const FILE_CLIENTS_MAX = 64
 /** Share of requests without a conflict up to which all requests of a file contend. */
@@ -164,7 +166,7 @@ export function padllRowLosses(rows: ForkRows, { policies, housekeeping, jobs }:
     policies.text.includes('job:')
       ? 'PADLL: policies are not recorded; the rate that each job was allocated is assumed as its demand.'
       : 'PADLL: policies are not recorded; none are assumed.',
-    `PADLL: mount points and the stages’ processes are not recorded; ${housekeeping === undefined ? 'one channel for all metadata operations' : 'the recorded channels, unlimited without a policy'}, one mount point.`,
+    `PADLL: mount points and processes of the stages are not recorded; ${housekeeping === undefined ? 'one channel for all metadata operations' : 'the recorded channels, unlimited without a policy'}, one mount point.`,
     ...(epoch > 0
       ? [`PADLL: the controller starts over with epoch 1; the recorded one had ${Math.round(epoch)}.`]
       : []),
@@ -230,7 +232,8 @@ export function dataNodesOfRows(
     const measured = periodMsOf(node)
     if (measured === undefined) assumedPeriods++
     const periodMs = measured ?? PERIOD_MS.usual
-    const perS = (tokens: number): number => Math.min(TOKENS_MAX, Math.max(1, Math.round((tokens * 1000) / periodMs)))
+    const perS = (tokens: number): number =>
+      Math.min(TOKENS_MAX, Math.max(1, Math.ceil((tokens * 1000) / periodMs - 1e-6)))
     const present = clients.own
       .filter((c) => c.place === node.name)
       .filter((c) => isReplay || c.toS >= spanS - GONE_S - (2 * periodMs) / 1000)
@@ -249,7 +252,7 @@ export function dataNodesOfRows(
       const { limit } = c.values
       return {
         name: own.get(c.name) as string,
-        job: c.jobId,
+        job: c.jobId.slice(0, JOB_ID_MAX),
         reservation: whole(c.values['reservation']),
         limit: known(limit) ? whole(limit) : null,
         workload: isWanting(c)
@@ -397,9 +400,14 @@ export function ccpfsOfRows(rows: ForkRows): RowSection<Ccpfs> | undefined {
   return {
     section,
     lost: [
-      'ccPFS: lock modes and byte ranges of clients, and the clients and jobs of a file, are not recorded; as many writers as waited at once, and one more, that write 64 KiB strided at the recorded rate of requests are assumed.',
+      'ccPFS: lock modes and byte ranges of clients, and the clients and jobs of a file, are not recorded; as many writers as waited at once, and one more, that write 47,008 B strided at the recorded rate of requests are assumed.',
       'ccPFS: stripe and file sizes are not recorded; 1 MiB and 4 MiB per stripe are assumed. Costs are those of the published cluster.',
       'ccPFS: requests arrive evenly; bursts, held locks, cached and unflushed data are not carried.',
+      ...(policyOf(section).expand
+        ? [
+            'ccPFS: the manager expands ranges: expanded locks cover several writes, so fewer locks are requested than recorded.',
+          ]
+        : []),
       ...(prShare > 0
         ? [
             `ccPFS: ${Math.round(100 * prShare)} % of the held locks were PR: that part of the clients of a contended file reads.`,
@@ -417,8 +425,22 @@ export function ccpfsOfRows(rows: ForkRows): RowSection<Ccpfs> | undefined {
   }
 }
 
+/**
+ * Part of a file in which strided writers take turns: after a round, each block is another writer's, so that its lock is
+ * requested again.
+ */
+function sharedSpanMib(writers: number, sizeMib: number): number {
+  const blocks = Math.floor((sizeMib * MIB) / IO_BYTES)
+  const places = blocks - ((blocks - 1) % writers)
+  return Math.min(sizeMib, ((places + 0.5) * IO_BYTES) / MIB)
+}
+
 /** Workload of a file at the recorded rate of requests; undefined if it had none. */
-function workloadOf({ name, stripes }: File, index: number, prShare: number): CcpfsWorkload | undefined {
+function workloadOf(
+  { name, stripes, count: stripeCount }: File,
+  index: number,
+  prShare: number,
+): CcpfsWorkload | undefined {
   const rate = (column: string): number => total(stripes.map((s) => s.row.values[column] ?? NaN))
   const grants = rate('grants_per_s')
   const conflicts = rate('conflicts_per_s')
@@ -438,6 +460,7 @@ function workloadOf({ name, stripes }: File, index: number, prShare: number): Cc
     pattern: 'strided',
     size_bytes: IO_BYTES,
     offset_mib: 0,
+    ...(isShared ? { span_mib: sharedSpanMib(count, stripeCount * MIB_PER_STRIPE) } : {}),
     pace: {
       kind: 'continuous',
       think_ms: roundTo4Digits(Math.min(1e9, Math.max(0, (1000 * count) / requests - waitMs))),

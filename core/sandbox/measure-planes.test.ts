@@ -3,11 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { ObjectiveKey } from '../controllers/objectives.ts'
 import { parseScenario, type Scenario } from '../emulator/scenario.ts'
 import type { RunReport } from './run-report.ts'
-import { aggregate } from './aggregate.ts'
 import type { Verdict } from './comparison.ts'
-import { digestOf, planOf } from './run-digest.ts'
 import type { Variant } from './variant.ts'
-import { AS_IT_IS, runOf } from '#tests/kits/core/sandbox/small-run.ts'
+import { runOf, verdictOfRuns } from '#tests/kits/core/sandbox/small-run.ts'
 
 function scenarioOf(text: string): Scenario {
   const read = parseScenario(
@@ -111,13 +109,6 @@ jobs:
   })
 })
 
-/** Verdict of variants of a scenario over two seeds. */
-function verdictOfRuns(scenario: Scenario, variants: readonly Partial<Variant>[], seconds: number): Verdict {
-  const all = variants.map((v, i) => ({ ...AS_IT_IS, name: `V${i}`, ...v }))
-  const reports = [1, 2].flatMap((seed) => all.map((v, index) => runOf(scenario, v, { seconds, seed, index })))
-  const plan = planOf(reports[0]!)
-  return aggregate({ scenario, variants: all, plan, runs: reports.map((r) => digestOf(r, plan)) }).verdict
-}
 const text = ({ parts }: Verdict): string => parts.map((p) => p.text).join('')
 const builtIn = (name: string): Scenario => {
   const read = parseScenario(readFileSync(new URL(`../../resources/scenarios/${name}.yaml`, import.meta.url), 'utf8'))

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { recordPlanes } from '#tests/kits/electron/incidents/plane-rows.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
@@ -170,6 +171,28 @@ describe('of a history', () => {
     expect(there.stdout).toBe(here.stdout)
     const again = await sluice('history', 'record', file, to)
     expect(again).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  it('sluice fork --json lists the planes that a file carries', async () => {
+    const none = await sluice('fork', '--history', file, '--json')
+    expect(JSON.parse(none.stdout)).toMatchObject({ cluster: 'altair', jobs: 3, planes: [] })
+    const withPlanes = newFile()
+    const history = openAt(withPlanes)
+    history.beginSource('LIVE', 'altair', '', NOW)
+    for (let s = 0; s < 20; s++) history.record(NOW + s * 1000, [job('7.cfd.u1', 5)], [target('OST0', 5)], facts)
+    recordPlanes(history, NOW, 20)
+    history.close()
+    const ended = await sluice('fork', '--history', withPlanes, '--json')
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    const found = JSON.parse(ended.stdout) as { planes: string[]; scenario: string }
+    expect(found.planes).toEqual(['metadata', 'locks', 'tokens'])
+    const read = parseScenario(found.scenario)
+    if (!read.ok) throw new Error(read.error.why)
+    expect(read.value.fork?.planes).toEqual(found.planes)
+    expect(read.value.padll?.system_limits).toEqual({ meta_op: 150 })
+    const out = join(tempFolder(), 'fork.yaml')
+    const written = await sluice('fork', '--history', withPlanes, '--json', '--out', out)
+    expect(JSON.parse(written.stdout)).toMatchObject({ planes: found.planes, file: out })
   })
 
   it('sluice fork makes a scenario of it that runs, and says what is not known', async () => {

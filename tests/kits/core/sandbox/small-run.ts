@@ -1,5 +1,8 @@
 /** A small scenario and variants of it. */
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
+import { aggregate } from '#core/sandbox/aggregate.ts'
+import type { Verdict } from '#core/sandbox/comparison.ts'
+import { digestOf, planOf } from '#core/sandbox/run-digest.ts'
 import { runVariant, type RunTask } from '#core/sandbox/run.ts'
 import type { JobReport, RunReport } from '#core/sandbox/run-report.ts'
 import type { Variant } from '#core/sandbox/variant.ts'
@@ -57,4 +60,12 @@ export function jobOf(report: RunReport, jobId: string): JobReport {
   const job = report.jobs.find((j) => j.jobId === jobId)
   if (!job) throw new Error(`no job ${jobId}`)
   return job
+}
+
+/** Verdict of variants of a scenario over two seeds. */
+export function verdictOfRuns(scenario: Scenario, variants: readonly Partial<Variant>[], seconds: number): Verdict {
+  const all = variants.map((v, i) => ({ ...AS_IT_IS, name: `V${i}`, ...v }))
+  const reports = [1, 2].flatMap((seed) => all.map((v, index) => runOf(scenario, v, { seconds, seed, index })))
+  const plan = planOf(reports[0]!)
+  return aggregate({ scenario, variants: all, plan, runs: reports.map((r) => digestOf(r, plan)) }).verdict
 }
