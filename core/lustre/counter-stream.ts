@@ -61,7 +61,8 @@ const ABSENT = new RegExp(`^absent ${NAME}$`)
 const ENTRY = /^entry (\d{1,12}) (\d{1,7})$/
 const GONE = /^gone (\d{1,12})$/
 
-const broken = (why: string): Result<never> => fail({ code: 'STREAM_BROKEN', what: 'A reading of counters is lost', why })
+const broken = (why: string): Result<never> =>
+  fail({ code: 'STREAM_BROKEN', what: 'A reading of counters is lost', why })
 
 const textOf = (table: Table): ByteText =>
   (table.text ??= table.entries.size === 0 ? '' : `job_stats:\n${[...table.entries.values()].join('\n')}`)
