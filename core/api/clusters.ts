@@ -93,6 +93,7 @@ export const checkStep = z.object({
     'jobs',
     'timer',
     'clock',
+    'reader',
   ]),
   state: stepState,
   /** The literal command, or the action in its place; shown before it runs. */

@@ -1,6 +1,7 @@
 /** Connection to a cluster's nodes, and the source of its samples with its clock. */
 import type { Result } from '#core/base/result.ts'
 import type { EmulatedDataNode } from '#core/emulator/data-node.ts'
+import type { CounterReading } from '#core/lustre/counter-stream.ts'
 import type { JobIdSetting } from '#core/lustre/job-owner.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 
@@ -35,8 +36,20 @@ export interface NodeConnection {
   exec(command: string): Promise<Result<ExecResult>>
   /** Text that a command becomes on the server if it differs: with sudo, and absolute paths. */
   literal?(command: string): string
+  /** undefined: readings are commands. */
+  readonly counters?: CounterSource | undefined
   /** @default systemd */
   readonly timers?: TimerKind | undefined
+}
+
+/** Reader of a server's counters that is one process for the session, instead of a command per reading. */
+export interface CounterSource {
+  /**
+   * Reads parameters by the names of lctl, all targets of a kind at once.
+   *
+   * Failures: STREAM_UNAVAILABLE with the reason, STREAM_BROKEN, those of the session. Whoever reads then uses lctl.
+   */
+  read(names: readonly string[]): Promise<Result<CounterReading>>
 }
 
 /** True if the node serves data or metadata. */

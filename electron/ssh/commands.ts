@@ -12,6 +12,7 @@ import { cancelled, execCommand, type CommandBounds } from './exec.ts'
 import type { SshResult } from './failures.ts'
 import type { SshLimits } from './limits.ts'
 import type { Connected } from './state.ts'
+import { ShellStream } from './shell-stream.ts'
 
 /** Consecutive failed starts of the shell. */
 const STARTS_MOST = 3
@@ -115,12 +116,15 @@ export class Commands {
     } else this.#running++
     const { result, isFree } = await this.#alone(command, this.#bounds(options))
     // sshd counts a channel until its process has ended, which the answer does not wait for.
-    void Promise.race([isFree, new Promise((late) => setTimeout(late, FREE_MS).unref())]).then(() => {
-      const next = this.#queue.shift()
-      if (next) next()
-      else this.#running--
-    })
+    void Promise.race([isFree, new Promise((late) => setTimeout(late, FREE_MS).unref())]).then(() => this.#free())
     return result
+  }
+
+  /** Passes a channel to the next command that waits for one. */
+  #free(): void {
+    const next = this.#queue.shift()
+    if (next) next()
+    else this.#running--
   }
 
   /** Runs in a shell of its own if the server has one, so that it can be killed; else in the login shell. */
@@ -150,6 +154,16 @@ export class Commands {
     const result = await shell.value.run(command, { ...bounds, timeoutMs })
     shell.value.close()
     return { result, isFree: shell.value.closed }
+  }
+
+  /** Starts a program that stays, on a channel of its own; it counts among the channels until it ends. */
+  async stream(text: string): Promise<SshResult<ShellStream>> {
+    if (this.#running >= this.#limits.channels - 1) return busy(this.#queue.length)
+    this.#running++
+    const opened = await ShellStream.open(this.#client, text, this.#limits.shellMs)
+    if (opened.ok) void opened.value.closed.then(() => this.#free())
+    else this.#free()
+    return opened
   }
 
   stop(): void {

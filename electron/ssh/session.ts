@@ -16,6 +16,7 @@ import { handshake, type Authenticated } from './handshake.ts'
 import { LIMITS, type SshLimits } from './limits.ts'
 import type { KeyRing } from './private-key.ts'
 import { reachByTcp, reachThrough } from './reach.ts'
+import type { ShellStream } from './shell-stream.ts'
 import type { Connected, SessionState, Step, StepTime } from './state.ts'
 import type { HostKeys } from './verdict.ts'
 
@@ -94,6 +95,11 @@ export class Session {
   /** Runs on a channel of its own, concurrently. */
   exec(command: string, options?: CommandOptions): Promise<SshResult<ExecResult>> {
     return this.#live ? this.#live.commands.exec(command, options) : Promise.resolve(this.#notConnected())
+  }
+
+  /** Starts a program that stays until its stream is closed; see ShellStream. */
+  stream(text: string): Promise<SshResult<ShellStream>> {
+    return this.#live ? this.#live.commands.stream(text) : Promise.resolve(this.#notConnected())
   }
 
   /** Ends the connection and all attempts. Jump hosts are closed with the last session through them. */

@@ -394,6 +394,7 @@ function writeParts(folder: string, port: number, o: ServerOptions): void {
   buildStandIn(join(folder, 'lctl'), o.name)
   writeFileSync(join(folder, 'authorized_keys'), `${o.authorized.join('\n')}\n`)
   copyFileSync(resourcePath(join('server', 'sluice-rule')), join(folder, 'sluice-rule'))
+  copyFileSync(resourcePath(join('server', 'sluice-read')), join(folder, 'sluice-read-program'))
   for (const name of ['sluice-read', 'sluice-write']) {
     copyFileSync(resourcePath(join('sudoers', name)), join(folder, name))
   }
@@ -431,6 +432,7 @@ function writeParts(folder: string, port: number, o: ServerOptions): void {
     `install -d -m 0700 -o ${LOGIN} -g ${LOGIN} /home/${LOGIN}/.ssh`,
     `install -m 0600 -o ${LOGIN} -g ${LOGIN} authorized_keys /home/${LOGIN}/.ssh/authorized_keys`,
     `usermod --shell ${SHELL_PATH[o.shell ?? 'dash']} ${LOGIN} 2>/dev/null || [ $? -eq 12 ]`,
+    ...(grants.includes('sluice-read') ? ['install -m 0755 sluice-read-program /usr/local/sbin/sluice-read'] : []),
     ...(grants.includes('sluice-write') ? ['install -m 0755 sluice-rule /usr/local/sbin/sluice-rule'] : []),
     ...grants.map((name) => `visudo -qcf ${name} && install -m 0440 ${name} /etc/sudoers.d/${name}`),
     'chmod 0666 emulator',

@@ -113,11 +113,15 @@ export function scopeOf({ grants, withPassword, wantsTty }: SudoListing): SudoSc
       (g) =>
         !g.isDenied && /^\/[A-Za-z0-9_./-]{1,200}\/sluice-rule$/.test(g.program) && isGranted(grants, g.program, ['x']),
     )?.program ?? ''
+  const reader = grants.find(
+    (g) =>
+      !g.isDenied && /^\/[A-Za-z0-9_./-]{1,200}\/sluice-read$/.test(g.program) && isGranted(grants, g.program, []),
+  )?.program
   const shell = grants.find((g) => !g.isDenied && g.args === undefined && AS_GOOD_AS_ANY.test(g.program))
   const relevant = grants
     .filter((g) => g.program === 'ALL' || /lctl|sluice-rule|[*?[]|\/$/.test(g.program))
     .slice(0, 128)
-  const base = { watch: '', hasHelper: helper !== '', helper, lctl, grants: relevant }
+  const base = { watch: '', hasHelper: helper !== '', helper, reader, lctl, grants: relevant }
   const broad = (text: string): SudoScope => ({
     ...base,
     kind: 'broad',

@@ -3,12 +3,15 @@
  */
 import type { CheckStep, ServerInput } from '#core/api/clusters.ts'
 import { fail, type Failure, type Result } from '#core/base/result.ts'
-import type { ExecResult, NodeConnection, NodeRole, TimerKind } from '../../base/connection.ts'
+import type { CounterSource, ExecResult, NodeConnection, NodeRole, TimerKind } from '../../base/connection.ts'
 import { discover, isCutShort } from '../discovery/discover.ts'
+import { CounterReader, readerStart } from '../remote/counter-reader.ts'
 import type { NodeFacts } from '../remote/facts.ts'
 import { accessOf, gate, literalOf } from '../remote/command.ts'
+import { READER_PATH } from '../remote/sudo-scope.ts'
 import { SERVICES } from '../../base/service.ts'
 import type { Session } from '../../ssh/session.ts'
+import type { ShellStream } from '../../ssh/shell-stream.ts'
 import { SshNode } from '../../ssh/ssh-node.ts'
 import type { SessionState } from '../../ssh/state.ts'
 import { connectionSteps } from './connection-steps.ts'
@@ -55,6 +58,10 @@ class LiveNode implements NodeConnection {
     return this.#server.facts?.timers ?? 'none'
   }
 
+  get counters(): CounterSource | undefined {
+    return this.#server.counters
+  }
+
   exec(command: string): Promise<Result<ExecResult>> {
     return this.#server.exec(command)
   }
@@ -94,6 +101,7 @@ export class LiveServer {
   readonly ignored: readonly string[]
   #steps: readonly CheckStep[] = []
   #gated: NodeConnection | undefined
+  #counters: CounterReader | undefined
   #finding: Promise<void> | undefined
   /** Set while the server is in use: otherwise it is not rediscovered automatically. */
   #isHeld = false
@@ -135,7 +143,12 @@ export class LiveServer {
 
   /** Current checklist: the connection, then the findings. */
   get steps(): readonly CheckStep[] {
-    return [...connectionSteps(this), ...this.#steps]
+    return [...connectionSteps(this), ...this.#steps, ...this.#readerSteps()]
+  }
+
+  /** Streaming reader of a storage or metadata server; undefined while there is nothing to read. */
+  get counters(): CounterSource | undefined {
+    return this.isReady ? this.#counters : undefined
   }
 
   /** True if it can be read: connected, discovered since then, and with the rights that its numbers need. */
@@ -221,6 +234,7 @@ export class LiveServer {
       })
     } else {
       this.#gated = undefined
+      this.#endCounters()
       this.#stopFindingAgain()
     }
     this.#changed()
@@ -251,6 +265,28 @@ export class LiveServer {
     this.#pauseMs = FIND_AGAIN_MS.least
   }
 
+  #beginCounters(facts: NodeFacts, session: Session): void {
+    this.#endCounters()
+    if (!facts.roles.includes('oss') && !facts.roles.includes('mds')) return
+    const text = readerStart(accessOf(facts))
+    const start = async (): Promise<Result<ShellStream>> => (text.ok ? session.stream(text.value) : text)
+    this.#counters = new CounterReader(start, () => this.#changed())
+  }
+
+  #endCounters(): void {
+    this.#counters?.close()
+    this.#counters = undefined
+  }
+
+  /** Last step of the checklist, once it has been tried. */
+  #readerSteps(): CheckStep[] {
+    const { why = '', isReading = false } = this.#counters ?? {}
+    if (why === '' && !isReading) return []
+    const login = this.facts?.isRoot === true ? 'sh, with the text of sluice-read' : `sudo -n ${READER_PATH}`
+    const detail = isReading ? 'one process for all readings of counters' : `counters are read by lctl: ${why}`
+    return [{ id: 'reader', command: login, state: isReading ? 'ok' : 'skipped', tookMs: null, detail, fix: '' }]
+  }
+
   async #find(): Promise<void> {
     const { session } = this
     if (!session) return
@@ -273,5 +309,6 @@ export class LiveServer {
     this.facts = found.value
     this.foundMs = Date.now()
     this.#gated = gate(node, accessOf(found.value))
+    this.#beginCounters(found.value, session)
   }
 }

@@ -29,6 +29,16 @@ export interface TargetReading {
   readonly scale: number
 }
 
+/** Times of a reading as the server's streaming reader reports them. */
+export interface StreamTimes {
+  /** Number of the reading since the reader started. */
+  readonly sequence: number
+  /** Uptime of the server when the reading began, ms; in steps of 10. */
+  readonly uptimeMs: number
+  /** Duration on the server, ms; in steps of 10. */
+  readonly tookMs: number
+}
+
 /** Policies and rules of one service. */
 export interface ServiceReading {
   readonly service: Service
@@ -69,6 +79,8 @@ export interface NodeReading extends ServiceReading {
   readonly parseMs: number
   /** Time of the reading on the source's clock, ns. */
   readonly atNs: number
+  /** undefined: the server was read by lctl. */
+  readonly stream: StreamTimes | undefined
   /** Newest value of each parameter that was read: the same texts that the entries of its targets refer to. */
   readonly texts: ReadonlyMap<string, ReadText>
 }

@@ -4,6 +4,7 @@
  */
 import type { ProbeId } from '#core/api/clusters.ts'
 import { ok, type Result } from '#core/base/result.ts'
+import type { CounterReading } from '#core/lustre/counter-stream.ts'
 import type { ClusterSource, ExecResult, NodeConnection } from '../../base/connection.ts'
 import type { ProbeScheduler } from './probe-scheduler.ts'
 import { parseShellCpu, READ_SHELL_CPU, type ShellCpu } from './shell-cpu.ts'
@@ -36,6 +37,11 @@ export interface Timed {
   readonly cpuMs: number | undefined
 }
 
+/** Reading of the streaming reader, with its cost. */
+export interface Streamed extends Omit<Timed, 'result'> {
+  readonly reading: CounterReading
+}
+
 export class ServerProbe {
   readonly node: NodeConnection
   readonly #board: ProbeScheduler
@@ -43,6 +49,8 @@ export class ServerProbe {
   readonly #queue: ServerQueue | undefined
   readonly #runs = new Map<string, number>()
   #cpuFailures = 0
+  /** CPU time of the streaming reader at the beginning of its last reading. */
+  #streamCpuMs: number | undefined
   readonly #measuresCpu: boolean
   readonly #phase: number
 
@@ -89,6 +97,27 @@ export class ServerProbe {
     if (looks) this.#cpuFailures = after && before && after.pid === before.pid ? 0 : this.#cpuFailures + 1
     const cpuMs = before && after?.pid === before.pid ? Math.max(0, after.ms - before.ms) : undefined
     return ok({ result: ran.value, tookMs, cpuMs })
+  }
+
+  /**
+   * Reads parameters with the server's streaming reader, within `together`.
+   *
+   * @returns  undefined if there is none, or if it cannot read now: then lctl is used.
+   */
+  async stream(names: readonly string[]): Promise<Streamed | undefined> {
+    const { counters } = this.node
+    if (!counters) return undefined
+    const began = performance.now()
+    const read = await counters.read(names)
+    if (!read.ok) {
+      this.#streamCpuMs = undefined
+      return undefined
+    }
+    // The process reports its CPU time at the beginning of a reading: it is that of the reading before.
+    const before = this.#streamCpuMs
+    this.#streamCpuMs = read.value.cpuMs
+    const cpuMs = before === undefined || before > read.value.cpuMs ? undefined : read.value.cpuMs - before
+    return { reading: read.value, tookMs: performance.now() - began, cpuMs }
   }
 
   /** Runs one command of one probe in queue order, and records its cost. Failures: those of the node. */

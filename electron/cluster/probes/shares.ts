@@ -1,6 +1,5 @@
 /** Divides the cost of a command among the probes that share it. */
 import type { ByteText } from '#core/lustre/text.ts'
-import type { ExecResult } from '../../base/connection.ts'
 import { isJobStats } from '../../base/service.ts'
 import type { CostStore } from './cost-store.ts'
 
@@ -37,13 +36,12 @@ export function readCosts(
   of: {
     readonly parts: readonly PartOfReading[]
     readonly values: ReadonlyMap<string, ByteText>
-    readonly result: ExecResult
+    readonly bytes: number
     readonly tookMs: number
     readonly cpuMs: number | undefined
   },
 ): void {
-  const { parts, values, result, tookMs, cpuMs } = of
-  const total = result.stdout.length + result.stderr.length
+  const { parts, values, bytes: total, tookMs, cpuMs } = of
   const [only] = parts
   if (parts.length === 1 && only) {
     shares.add(only, tookMs)

@@ -17,7 +17,7 @@ import type { ProbeScheduler } from '../probes/probe-scheduler.ts'
 import { readCosts, type PartOfReading } from '../probes/shares.ts'
 import type { ServerProbe } from '../probes/server-probe.ts'
 import { TargetTables, type ServedTarget } from '../probes/target-tables.ts'
-import type { NodeReading, Reading, ReadText, ServiceReading } from '../probes/reading.ts'
+import type { NodeReading, Reading, ReadText, ServiceReading, StreamTimes } from '../probes/reading.ts'
 import { isJobStats, servicesOf, statsOf, type Service } from '../../base/service.ts'
 import { detach } from '../../base/detach.ts'
 import { WaitMeter } from '../probes/service-wait.ts'
@@ -96,6 +96,7 @@ interface Answer {
   readonly cpuMs: number | null | undefined
   /** The source's clock in the middle of reading job_stats. */
   readonly atNs: number
+  readonly stream: StreamTimes | undefined
 }
 
 /** References to the texts, not copies; those of removed targets are dropped with them. */
@@ -196,6 +197,7 @@ export class NodeCollector {
       if (!named.ok) return named
       this.#version = parseVersion(named.value.stdout)
     }
+    const hasStream = this.node.counters !== undefined
     const look = this.#probe.lookAt('sample')
     const isClose = look === 'parts'
     const groups = isClose ? due.map((d) => [d]) : [due]
@@ -206,6 +208,23 @@ export class NodeCollector {
     let bytes = 0
     let jobsNs = this.#source.nowNs()
     let totalCpuMs: number | undefined
+    let streamed: StreamTimes | undefined
+    let streamCpuMs: number | undefined
+    /** Reads parts with the streaming reader; false if they are to be read by lctl. */
+    const stream = async (parts: readonly PartOfReading[]): Promise<boolean> => {
+      const fromNs = this.#source.nowNs()
+      const read = await this.#probe.stream(parts.flatMap((p) => this.#namesOf(p)))
+      if (!read) return false
+      const { reading, tookMs, cpuMs } = read
+      if (parts.includes('job_stats')) jobsNs = Math.round((fromNs + this.#source.nowNs()) / 2)
+      const { sequence, uptimeMs } = reading
+      streamed = { sequence, uptimeMs, tookMs: reading.tookMs }
+      if (cpuMs !== undefined) streamCpuMs = (streamCpuMs ?? 0) + cpuMs
+      readCosts(this.#board.costs, this.#board.shares, { parts, ...reading, tookMs, cpuMs })
+      for (const [name, value] of reading.values) all.set(name, value)
+      bytes += reading.bytes
+      return true
+    }
     const run = async (parts: readonly PartOfReading[], isCut: boolean): Promise<Result<undefined>> => {
       const names = parts.flatMap((p) => this.#namesOf(p))
       const command = isCut && mark ? this.#tables.command(names, mark) : getParamCommand(...names)
@@ -216,18 +235,22 @@ export class NodeCollector {
       if (look === 'whole') totalCpuMs = cpuMs
       if (parts.includes('job_stats')) jobsNs = Math.round((fromNs + this.#source.nowNs()) / 2)
       const values = splitParams(result.stdout)
-      readCosts(this.#board.costs, this.#board.shares, { parts, values, result, tookMs, cpuMs })
+      const received = result.stdout.length + result.stderr.length
+      readCosts(this.#board.costs, this.#board.shares, { parts, values, bytes: received, tookMs, cpuMs })
       for (const [name, value] of values) all.set(name, value)
       stderr += result.stderr
       code = result.code
-      bytes += result.stdout.length + result.stderr.length
+      bytes += received
       return ok(undefined)
     }
+    let isFiltered = false
     for (const parts of groups) {
+      if (hasStream && (await stream(parts))) continue
+      if (parts.includes('job_stats')) isFiltered = mark !== undefined
       const ran = await run(parts, mark !== undefined && parts.includes('job_stats'))
       if (!ran.ok) return ran
     }
-    if (mark && !this.#tables.takeCut(all)) {
+    if (isFiltered && !this.#tables.takeCut(all)) {
       // The filtered reading does not add up, or there is no awk: read whole, in the same sample. Without awk the
       // command printed nothing at all: what else it was to read would look as if the server had lost it.
       for (const name of [...all.keys()]) if (isJobStats(name)) all.delete(name)
@@ -240,13 +263,13 @@ export class NodeCollector {
         this.#isFullReadReported = true
         this.#board.note('job_stats', `read in full on ${this.host}: ${why}`)
       }
-    } else if (mark && this.#isFullReadReported) {
+    } else if (isFiltered && this.#isFullReadReported) {
       this.#isFullReadReported = false
       this.#board.note('job_stats', '')
     }
     const tookMs = performance.now() - began
-    const cpuMs = this.#probe.reportsCpu ? totalCpuMs : null
-    return ok({ values: all, stderr, code, bytes, tookMs, cpuMs, atNs: jobsNs })
+    const cpuMs = streamed ? streamCpuMs : this.#probe.reportsCpu ? totalCpuMs : null
+    return ok({ values: all, stderr, code, bytes, tookMs, cpuMs, atNs: jobsNs, stream: streamed })
   }
 
   /** @returns  one reading per role; none if the server has none of the requested data. */
@@ -290,6 +313,7 @@ export class NodeCollector {
           periodNs: this.#source.periodNs,
           parseMs: 0,
           atNs,
+          stream: answer.stream,
           texts: this.#texts,
         },
       ]

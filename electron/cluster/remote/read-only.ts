@@ -37,6 +37,10 @@ export function readOnlyWhile(node: NodeConnection, isReadOnly: () => boolean): 
     get timers() {
       return node.timers
     },
+    // It only reads.
+    get counters() {
+      return node.counters
+    },
     exec: async (command) =>
       isReadOnly() && !isReading(command)
         ? fail({

@@ -26,6 +26,8 @@ export interface SudoScope {
   readonly hasHelper: boolean
   /** Path of the helper in sudoers; empty without one. */
   readonly helper: string
+  /** Path of sluice-read in sudoers; undefined without it. */
+  readonly reader?: string | undefined
   /** Path of lctl in sudoers. */
   readonly lctl: string
   /** Grants for lctl and the helper, in the order of sudoers: the last match counts. Bounded. */
@@ -36,6 +38,9 @@ export interface SudoScope {
 export const LCTL_PATH = '/usr/sbin/lctl'
 /** Path of the helper in the sudoers samples. */
 export const HELPER_PATH = '/usr/local/sbin/sluice-rule'
+
+/** Path of the streaming reader in the sudoers samples. */
+export const READER_PATH = '/usr/local/sbin/sluice-read'
 
 /** Scope of a login as root. */
 export const ROOT_SCOPE: SudoScope = {

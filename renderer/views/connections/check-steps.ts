@@ -17,6 +17,7 @@ export const stepTitles: Readonly<Record<CheckStep['id'], string>> = {
   jobs: 'Jobs',
   timer: 'Timer',
   clock: 'Clock',
+  reader: 'Counter reader',
 }
 export const stepStatuses: Readonly<Record<StepState, { readonly level: Level; readonly word: string }>> = {
   ok: { level: 'ok', word: 'ok' },

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { CounterStream, type CounterReading } from './counter-stream.ts'
+
+const JOBS = 'obdfilter.*.job_stats'
+const OST = 'obdfilter.fs-OST0000.job_stats'
+const POLICIES = 'ost.OSS.ost_io.nrs_policies'
+const NAMES = [JOBS, POLICIES]
+
+const entry = (id: number, text: string): string => `entry ${id} ${text.length}\n${text}\n`
+const value = (name: string, text: string): string => `value ${name} ${text.length}\n${text}`
+
+function take(stream: CounterStream, sequence: number, text: string, names = NAMES): CounterReading {
+  stream.expect(sequence, names)
+  const read = stream.push(text)
+  if (!read.ok || !read.value) throw new Error(JSON.stringify(read))
+  return read.value
+}
+
+const FIRST = `begin 1 10.50 4000000\ntable ${OST} 2\n${entry(1, '- job_id: a\n  x: 1')}${entry(2, '- job_id: b\n  x: 2')}${value(POLICIES, 'p\nq\n')}end 1 10.52\n`
+
+describe('CounterStream', () => {
+  it('returns whole texts, the time of the server and the duration', () => {
+    const read = take(new CounterStream(), 1, FIRST)
+    expect(read).toMatchObject({ sequence: 1, uptimeMs: 10_500, tookMs: 20, cpuMs: 4, absent: [], bytes: FIRST.length })
+    expect([...read.values]).toEqual([
+      [OST, 'job_stats:\n- job_id: a\n  x: 1\n- job_id: b\n  x: 2'],
+      [POLICIES, 'p\nq'],
+    ])
+  })
+
+  it('returns the same at any division of the output', () => {
+    const whole = take(new CounterStream(), 1, FIRST)
+    for (let size = 1; size < FIRST.length; size += 3) {
+      const stream = new CounterStream()
+      stream.expect(1, NAMES)
+      let read: CounterReading | undefined
+      for (let at = 0; at < FIRST.length; at += size) {
+        const part = stream.push(FIRST.slice(at, at + size))
+        if (!part.ok) throw new Error(part.error.why)
+        read = part.value
+      }
+      expect(read).toEqual(whole)
+    }
+  })
+
+  it('keeps what did not change, and drops what is gone', () => {
+    const stream = new CounterStream()
+    const first = take(stream, 1, FIRST)
+    const same = take(stream, 2, `begin 2 10.6 5000000\ntable ${OST} 2\nend 2 10.6\n`)
+    expect([...same.values]).toEqual([...first.values])
+    const changed = `begin 3 10.7 6000000\ntable ${OST} 2\n${entry(3, '- job_id: c')}gone 1\nabsent ${POLICIES}\nend 3 10.7\n`
+    const third = take(stream, 3, changed)
+    expect([...third.values]).toEqual([[OST, 'job_stats:\n- job_id: b\n  x: 2\n- job_id: c']])
+    expect(third.absent).toEqual([POLICIES])
+    expect([...take(stream, 4, `begin 4 10.8 7000000\nend 4 10.8\n`).values]).toEqual([])
+  })
+
+  it('returns only what was requested', () => {
+    const stream = new CounterStream()
+    take(stream, 1, FIRST)
+    const read = take(stream, 2, 'begin 2 10.6 1\nend 2 10.6\n', [POLICIES])
+    expect([...read.values]).toEqual([[POLICIES, 'p\nq']])
+  })
+
+  it('exploit: text of an entry cannot end an answer, and anything unexpected breaks the stream', () => {
+    const hostile = '- job_id: x\nend 1 10.52\nbegin 2 1 1'
+    const read = take(new CounterStream(), 1, `begin 1 1.00 0\ntable ${OST} 1\n${entry(1, hostile)}end 1 1.00\n`)
+    expect(read.values.get(OST)).toBe(`job_stats:\n${hostile}`)
+    for (const text of [
+      'begin 2 1.00 0\nend 2 1.00\n',
+      'end 1 1.00\n',
+      'begin 1 1.00 0\nbegin 1 1.00 0\n',
+      `begin 1 1.00 0\n${value('jobid_var', 'x')}end 1 1.00\n`,
+      `begin 1 1.00 0\n${entry(1, 'x')}end 1 1.00\n`,
+      `begin 1 1.00 0\ntable ${OST} 2\n${entry(1, 'x')}end 1 1.00\n`,
+      `begin 1 1.00 0\ntable ${OST} 0\ngone 1\nend 1 1.00\n`,
+      'begin 1 1.00 0\nend 1 1.00\nmore',
+      'x'.repeat(300),
+      '\x1b[31mhello\n',
+    ]) {
+      const stream = new CounterStream()
+      stream.expect(1, NAMES)
+      expect(stream.push(text), text).toMatchObject({ ok: false, error: { code: 'STREAM_BROKEN' } })
+    }
+  })
+})

@@ -1,0 +1,205 @@
+/**
+ * Parser of the answers of sluice-read (resources/server/sluice-read), which prints only what changed: keeps the values of one
+ * process and returns whole texts, as lctl prints them.
+ *
+ * Anything unexpected breaks the stream: then its values are unknown, and a new process starts with everything.
+ */
+import { fail, ok, type Result } from '../base/result.ts'
+import type { ByteText } from './text.ts'
+
+/** First line of a process that understands the requests below. */
+export const STREAM_BANNER = 'sluice-read 1'
+
+/** One reading of a server's counters. */
+export interface CounterReading {
+  /** Number of the request. */
+  readonly sequence: number
+  /** Uptime of the server when the reading began, ms; in steps of 10. */
+  readonly uptimeMs: number
+  /** Time that the reading took on the server, ms; in steps of 10. */
+  readonly tookMs: number
+  /** CPU time of the process before the reading began, ms. */
+  readonly cpuMs: number
+  /** Characters received. */
+  readonly bytes: number
+  /** Values that are readable now, changed or not; one per target where all targets were requested. */
+  readonly values: ReadonlyMap<string, ByteText>
+  /** Requested parameters that are not readable as files. */
+  readonly absent: readonly string[]
+}
+
+/** Longest line that is not a value. */
+const LINE_MAX = 256
+/** Longest value or entry, and longest answer, characters. */
+const TEXT_MAX = 8 << 20
+const ANSWER_MAX = 96 << 20
+const TABLES_MAX = 512
+
+interface Table {
+  readonly entries: Map<number, ByteText>
+  /** Whole text; undefined after a change. */
+  text: ByteText | undefined
+}
+
+interface Pending {
+  readonly sequence: number
+  readonly names: readonly string[]
+  readonly tables: Map<string, { readonly table: Table; readonly size: number }>
+  readonly absent: string[]
+  uptimeMs: number
+  cpuMs: number
+  bytes: number
+}
+
+const NAME = '([A-Za-z0-9_.*-]{1,160})'
+const SECONDS = '(\\d{1,10}(?:\\.\\d{1,3})?)'
+const BEGIN = new RegExp(`^begin (\\d{1,12}) ${SECONDS} (\\d{1,18})$`)
+const END = new RegExp(`^end (\\d{1,12}) ${SECONDS}$`)
+const VALUE = new RegExp(`^value ${NAME} (\\d{1,7})$`)
+const TABLE = new RegExp(`^table ${NAME} (\\d{1,7})$`)
+const ABSENT = new RegExp(`^absent ${NAME}$`)
+const ENTRY = /^entry (\d{1,12}) (\d{1,7})$/
+const GONE = /^gone (\d{1,12})$/
+
+const broken = (why: string): Result<never> =>
+  fail({ code: 'STREAM_BROKEN', what: 'A reading of counters is lost', why })
+
+const textOf = (table: Table): ByteText =>
+  (table.text ??= table.entries.size === 0 ? '' : `job_stats:\n${[...table.entries.values()].join('\n')}`)
+
+export class CounterStream {
+  readonly #values = new Map<string, ByteText>()
+  readonly #tables = new Map<string, Table>()
+  #text: ByteText = ''
+  #pending: Pending | undefined
+  #table: Table | undefined
+  #hasBegun = false
+  readonly #detach: (text: ByteText) => ByteText
+
+  /** @param detach  copies a text that is kept: a slice would keep the whole answer in memory. */
+  constructor(detach: (text: ByteText) => ByteText = (text) => text) {
+    this.#detach = detach
+  }
+
+  /** Expects the answer to a request; the previous one must be complete. */
+  expect(sequence: number, names: readonly string[]): void {
+    this.#pending = { sequence, names, tables: new Map(), absent: [], uptimeMs: 0, cpuMs: 0, bytes: 0 }
+    this.#hasBegun = false
+    this.#table = undefined
+  }
+
+  /**
+   * Takes the next part of the output.
+   *
+   * @returns  the reading when it is complete, undefined before. Failures: STREAM_BROKEN.
+   */
+  push(chunk: ByteText): Result<CounterReading | undefined> {
+    const pending = this.#pending
+    if (!pending) return broken('the server printed without a request')
+    pending.bytes += chunk.length
+    if (pending.bytes > ANSWER_MAX) return broken(`it printed more than ${ANSWER_MAX} bytes`)
+    const text = this.#text === '' ? chunk : this.#text + chunk
+    let at = 0
+    for (;;) {
+      const end = text.indexOf('\n', at)
+      if (end < 0) {
+        if (text.length - at > LINE_MAX) return broken('a line is too long')
+        break
+      }
+      if (end - at > LINE_MAX) return broken('a line is too long')
+      const line = text.slice(at, end)
+      const ended = END.exec(line)
+      if (ended) {
+        this.#text = ''
+        if (end + 1 !== text.length) return broken('it printed more than an answer')
+        return this.#complete(pending, Number(ended[1]), Number(ended[2]) * 1000)
+      }
+      const next = this.#line(pending, line, text, end + 1)
+      if (next === 'short') break
+      if (next === 'bad') return broken(`an unexpected line: ${line.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')}`)
+      at = next
+    }
+    this.#text = at === 0 ? text : text.slice(at)
+    return ok(undefined)
+  }
+
+  /** @returns  position behind the line and its text; 'short' while the text is incomplete. */
+  #line(pending: Pending, line: string, text: ByteText, from: number): number | 'short' | 'bad' {
+    const begin = BEGIN.exec(line)
+    if (begin) {
+      if (this.#hasBegun || Number(begin[1]) !== pending.sequence) return 'bad'
+      this.#hasBegun = true
+      pending.uptimeMs = Number(begin[2]) * 1000
+      pending.cpuMs = Number(begin[3]) / 1e6
+      return from
+    }
+    if (!this.#hasBegun) return 'bad'
+    const value = VALUE.exec(line)
+    if (value) {
+      const size = Number(value[2])
+      if (size > TEXT_MAX || !pending.names.includes(value[1] ?? '')) return 'bad'
+      if (text.length < from + size) return 'short'
+      const end = from + size
+      // As lctl prints it: without the newline that ends it.
+      const isEnded = size > 0 && text[end - 1] === '\n'
+      this.#values.set(value[1] ?? '', this.#detach(text.slice(from, isEnded ? end - 1 : end)))
+      return end
+    }
+    const entry = ENTRY.exec(line)
+    if (entry) {
+      const end = from + Number(entry[2])
+      if (!this.#table || Number(entry[2]) > TEXT_MAX) return 'bad'
+      if (text.length <= end) return 'short'
+      if (text[end] !== '\n') return 'bad'
+      this.#table.entries.set(Number(entry[1]), this.#detach(text.slice(from, end)))
+      this.#table.text = undefined
+      return end + 1
+    }
+    return this.#short(pending, line) ? from : 'bad'
+  }
+
+  /** Takes a line without a text. */
+  #short(pending: Pending, line: string): boolean {
+    const gone = GONE.exec(line)
+    if (gone) {
+      if (!this.#table?.entries.delete(Number(gone[1]))) return false
+      this.#table.text = undefined
+      return true
+    }
+    const table = TABLE.exec(line)
+    if (table) {
+      const name = this.#detach(table[1] ?? '')
+      if (pending.tables.size >= TABLES_MAX || pending.tables.has(name)) return false
+      this.#table = this.#tables.get(name) ?? { entries: new Map(), text: undefined }
+      this.#tables.set(name, this.#table)
+      pending.tables.set(name, { table: this.#table, size: Number(table[2]) })
+      return true
+    }
+    const name = ABSENT.exec(line)?.[1]
+    if (name === undefined || !pending.names.includes(name)) return false
+    this.#values.delete(name)
+    pending.absent.push(name)
+    return true
+  }
+
+  #complete(pending: Pending, sequence: number, endMs: number): Result<CounterReading> {
+    this.#pending = undefined
+    if (!this.#hasBegun || sequence !== pending.sequence) return broken('an answer to another request')
+    const values = new Map<string, ByteText>()
+    for (const [name, { table, size }] of pending.tables) {
+      if (table.entries.size !== size) return broken(`${name} has ${size} entries, ${table.entries.size} are known`)
+      values.set(name, textOf(table))
+    }
+    // Tables that were requested and not printed are gone.
+    const kinds = pending.names.filter((n) => n.endsWith('.*.job_stats')).map((n) => n.slice(0, n.indexOf('*')))
+    for (const name of this.#tables.keys()) {
+      if (!values.has(name) && kinds.some((kind) => name.startsWith(kind))) this.#tables.delete(name)
+    }
+    for (const name of pending.names) {
+      const value = this.#values.get(name)
+      if (value !== undefined) values.set(name, value)
+    }
+    const { uptimeMs, cpuMs, bytes, absent } = pending
+    return ok({ sequence, uptimeMs, tookMs: Math.max(0, endMs - uptimeMs), cpuMs, bytes, values, absent })
+  }
+}
