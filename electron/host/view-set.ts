@@ -18,6 +18,7 @@ import type { HistoryReader } from '../history/reader.ts'
 import type { Console } from './console.ts'
 import { comparedLocks, comparedMetadata, comparedTokens } from './history/planes/compared.ts'
 import { convoysOf, pastLocks } from './history/planes/locks.ts'
+import { pastMetadata } from './history/planes/metadata.ts'
 import { pastTokens } from './history/planes/tokens.ts'
 import { overviewFrame } from './views/overview.ts'
 import { rulesFrame } from './views/rules/rules.ts'
@@ -66,11 +67,20 @@ export function viewsOf(console: Console): ViewSet {
     server: (q, seq) => serverFrame(viewed, readings, q, seq),
     linked: (q, seq) => linkedFrame(viewed, q, seq),
     rules: (q, seq) => rulesFrame(ruleService, q, seq, find),
-    metadata: (q, seq) => comparedMetadata(metadataFrame(monitor, q, seq), q, before()),
+    metadata: (q, seq) => {
+      const { reader, stepMs } = before()
+      const live = metadataFrame(monitor, q, seq)
+      const past =
+        reader && hasNotice(live, 'METADATA_FORGOTTEN')
+          ? pastMetadata(reader, { ...live, stepMs }, { ...q, plane: live.plane }, monitor.jobs.jobColors)
+          : undefined
+      const frame = past?.plane === live.plane ? { ...past, planes: live.planes } : live
+      return comparedMetadata(frame, q, { reader, stepMs })
+    },
     locks: (q, seq) => {
       const { reader, stepMs } = before()
       const live = locksFrame(monitor, q, seq)
-      const isForgotten = live.notices.some(({ code }) => code === 'LOCKS_FORGOTTEN')
+      const isForgotten = hasNotice(live, 'LOCKS_FORGOTTEN')
       // Of what memory no longer has, rows are kept, and convoys lock by lock.
       const past =
         reader && (isForgotten || live.resource?.isKept === false)
@@ -91,6 +101,9 @@ export function viewsOf(console: Console): ViewSet {
     searched: () => ({ viewed, reader: viewed.past?.reader }),
   }
 }
+
+const hasNotice = ({ notices }: LocksFrame | MetadataFrame, code: string): boolean =>
+  notices.some((n) => n.code === code)
 
 /** Name of a lock resource by its key in the lock manager; rows have names only. */
 const lockName = ({ locks }: ClusterMonitor, selected: string): string =>

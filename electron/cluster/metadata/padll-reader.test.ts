@@ -227,5 +227,10 @@ describe('status documents', () => {
     const at = (agoMs: number): number | undefined => documents.at(newestMs - agoMs)?.status.cycle
     expect([0, 7000, 1_800_000].map(at)).toEqual([600, 599, Math.floor(600 - 1_800_000 / 7000)])
     expect(at(1_820_000)).toBeUndefined()
+    expect(documents.forgottenAt(newestMs - 1_820_000)).toBe(258 * 7000)
+    expect(documents.forgottenAt(newestMs - 1_800_000)).toBeUndefined()
+    const young = new PadllDocuments()
+    young.add(T0, JSON.stringify(status({})), status({}))
+    expect(young.forgottenAt(T0 - 1)).toBeUndefined()
   })
 })

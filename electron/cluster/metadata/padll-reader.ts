@@ -37,6 +37,7 @@ function readStatus(text: string): Result<PadllStatus, string> {
 export class PadllDocuments {
   #kept: { readonly atMs: number; readonly text: string }[] = []
   #chars = 0
+  #hasDropped = false
   #last: { readonly atMs: number; readonly status: PadllStatus } | undefined
   /** Cached document of a paused view. */
   #past: { readonly atMs: number; readonly status: PadllStatus | undefined } | undefined
@@ -51,7 +52,15 @@ export class PadllDocuments {
     const isOver = (): boolean =>
       this.#chars > CHARS_MAX || (this.#kept[gone + 1]?.atMs ?? Infinity) <= atMs - RETENTION_MS
     while (gone < this.#kept.length - 1 && isOver()) this.#chars -= this.#kept[gone++]?.text.length ?? 0
-    if (gone > 0) this.#kept.splice(0, gone)
+    if (gone === 0) return
+    this.#kept.splice(0, gone)
+    this.#hasDropped = true
+  }
+
+  /** Time from the oldest to the newest document, ms, if an instant precedes them and its document was dropped. */
+  forgottenAt(atMs: number): number | undefined {
+    const oldestMs = this.#kept[0]?.atMs ?? -Infinity
+    return this.#hasDropped && atMs < oldestMs ? (this.#last?.atMs ?? NaN) - oldestMs : undefined
   }
 
   get newest(): { readonly atMs: number; readonly status: PadllStatus } | undefined {

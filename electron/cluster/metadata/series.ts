@@ -39,6 +39,7 @@ export class MetadataSeries {
   #periodS = 0
   #states: MetadataState[] = []
   #entries = 0
+  #hasDropped = false
 
   /** @param spanS  window of a rate, s. */
   constructor(spanS: number) {
@@ -59,7 +60,16 @@ export class MetadataSeries {
     this.#entries += entriesIn(state)
     while (this.#states.length > STATES || (this.#entries > ENTRIES && this.#states.length > 1)) {
       this.#entries -= entriesIn(this.#states.shift() as MetadataState)
+      this.#hasDropped = true
     }
+  }
+
+  /** Time from the oldest to the newest state, ms, if a sample precedes them and its state was dropped. */
+  forgottenAt(sample: number): number | undefined {
+    const [oldest] = this.#states
+    const newest = this.newest
+    if (!oldest || !newest || !this.#hasDropped || sample >= oldest.sample) return undefined
+    return newest.atMs - oldest.atMs
   }
 
   /**

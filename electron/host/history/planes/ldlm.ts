@@ -94,7 +94,7 @@ class PastCounters {
     this.#reader = reader
   }
 
-  at(atMs: number, windowMs: number): LdlmCounts {
+  at(atMs: number, windowMs: number, staleMs: number): LdlmCounts {
     const charts = windowMs > RECENT_MS ? this.#chart(atMs, windowMs).series : undefined
     const { series, left } = this.#recent(atMs, charts)
     return {
@@ -103,7 +103,8 @@ class PastCounters {
       omitted: [...left.values()].reduce((n, v) => n + v, 0),
       missingAt: (at) => {
         const row = series.rowAt(at)
-        const answered = answeredAt(series, row)
+        const isStale = row === 0 || at - series.table.atMs(row) > staleMs
+        const answered = isStale ? new Set<string>() : answeredAt(series, row)
         const hosts = new Set([...hostsAt(series, row), ...(charts ? hostsAt(charts, charts.rowAt(at)) : [])])
         return [...hosts].filter((node) => !answered.has(node)).map((node) => ({ node, reason: NOT_RECORDED_REASON }))
       },
@@ -159,10 +160,10 @@ export function pastLdlm(
 ): LdlmPart | undefined {
   const past = counters.get(reader) ?? new PastCounters(reader)
   counters.set(reader, past)
-  const counts = past.at(atMs, query.windowMs)
+  const staleMs = Math.max(STALE_MS, STEPS_STALE * stepMs)
+  const counts = past.at(atMs, query.windowMs, staleMs)
   const row = counts.series.rowAt(atMs)
   if (row === 0 && (counts.charts?.rowAt(atMs) ?? 0) === 0) return undefined
-  const staleMs = Math.max(STALE_MS, STEPS_STALE * stepMs)
   const ageMs = row === 0 ? Infinity : atMs - counts.series.table.atMs(row)
   const notice: Notice =
     ageMs > staleMs ? notRecorded('Lock counters') : ageNotice('Lock counters', ageMs, NOT_IN_ROWS, stepMs)

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import { tempFolder } from '../../../../tests/node/temp-folder.ts'
 import { openHost, type Host } from '../../host.ts'
+import { locksFrame as liveLocks } from '../../views/locks/locks.ts'
 
 const EPOCH_S = 1_767_225_600
 const EPOCH_MS = EPOCH_S * 1000
@@ -42,6 +43,18 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => host.close())
 
+const LDLM = {
+  plane: 'ldlm',
+  windowMs: 30_000,
+  sort: 'waiting',
+  filter: '',
+  offset: 0,
+  limit: 200,
+  selected: '',
+  moment: null,
+  spanMs: null,
+} as const
+
 const known = (values: readonly (number | null)[]): number[] => values.filter((v) => v !== null)
 /** Lengths of the columns of a table, which must be equal. */
 const lengths = (table: object): unknown[] => [
@@ -63,6 +76,32 @@ describe('locks of the past', () => {
     expect(lengths(f.series)).toEqual([f.series.t.length])
     expect(known(f.series.grants).length).toBeGreaterThan(25)
     expect(f.alarms.filter((a) => a.level === 'unknown').map((a) => a.kind)).toEqual(['ping-pong', 'eviction'])
+  })
+
+  it('of Lustre have the counters that the live view had, and a day of them', async () => {
+    const { sample: liveSample, recent } = host.monitor
+    const then = liveSample - Math.round((recent.raw.totals.atMs(liveSample) - AT) / 100)
+    const live = liveLocks(host.monitor, { ...LDLM, at: then }, 1)
+    const f = await locks({ plane: 'ldlm' })
+    expect([f.atMs, live.atMs, f.plane, f.planes]).toEqual([AT, AT, 'ldlm', ['seqdlm', 'ldlm']])
+    expect(f.notices.map((n) => n.code)).toEqual(['RECORDED_ROWS'])
+    expect(f.ldlm?.namespace).toHaveLength(6)
+    expect(f.ldlm).toEqual(live.ldlm)
+    expect([f.held, f.grants, f.cancels, f.series, f.manager]).toEqual([
+      live.held,
+      live.grants,
+      live.cancels,
+      live.series,
+      live.manager,
+    ])
+    const { ldlm } = await locks({
+      plane: 'ldlm',
+      filter: 'ns:OST',
+      sort: 'name',
+      selected: 'filter-demo-OST0001_UUID',
+    })
+    expect([ldlm?.target.length, ldlm?.selected]).toEqual([4, 'filter-demo-OST0001_UUID'])
+    expect((await locks({ plane: 'ldlm', windowMs: 3_600_000 })).series.t.length).toBeGreaterThan(0)
   })
 
   it('show one resource over the window, also over a day', async () => {

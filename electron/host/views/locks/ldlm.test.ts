@@ -1,3 +1,4 @@
+import { createRouterClient } from '@orpc/server'
 import { afterEach, describe, expect, it } from 'vitest'
 import { locksFrame as schema } from '#core/api/locks.ts'
 import {
@@ -66,6 +67,36 @@ describe('the lock counters of the console that opens on first start', () => {
     expect(ldlm.missing).toEqual([])
     expect(frame.manager).toContain('modes, queues and holders of locks are not exported')
     expect(frame.manager).toMatch(/locks granted on 3 servers/)
+  })
+
+  it('are read from the history at a sample that is older than memory', async () => {
+    const opened = await openHost({
+      shell: 'terminal',
+      historyFile: ':memory:',
+      paced: false,
+      epochSeconds: 1_767_225_600,
+    })
+    if (!opened.ok) throw new Error(opened.error.what)
+    const host = opened.value
+    hosts.push(host)
+    await host.source.runTo(12e9, (atNs) => host.monitor.tick(atNs))
+    const client = createRouterClient(host.router, { context: { peer: 'test' } })
+    let streams = 0
+    const frame = async (at: number | null) => {
+      const stream = await client.views.locks({ stream: `l${++streams}`, at, plane: 'ldlm', windowMs: 10_000 })
+      for await (const f of stream) return f
+      throw new Error('no frame')
+    }
+    const at = host.monitor.sample - 50
+    const then = await frame(at)
+    expect(then.known).toBe(6)
+    const { series } = host.monitor.ldlm
+    for (let i = 1; i <= 3600; i++) series.push(host.source.toUnixMs(12e9) + i)
+    const live = locksFrame(host.monitor, { ...query, moment: null, spanMs: null, at, plane: 'ldlm' }, 1)
+    expect(live).toMatchObject({ known: 0, notices: [{ code: 'LOCKS_FORGOTTEN' }] })
+    const past = await frame(at)
+    expect(past.notices.map((n) => n.code)).toEqual(['RECORDED_ROWS'])
+    expect({ ...past, notices: [], convoys: [], seq: 0 }).toEqual({ ...then, notices: [], convoys: [], seq: 0 })
   })
 
   it('stand still at a sample that is looked back to', async () => {

@@ -1,5 +1,6 @@
 /** Metadata frame without data, for a source without a plane, or a plane that has not answered yet. */
 import type { MetadataFrame } from '#core/api/padll.ts'
+import type { Notice } from '#core/api/parts.ts'
 
 /** Fields that every frame has, also without data. */
 export type MetadataHead = Pick<MetadataFrame, 'seq' | 'sample' | 'atMs' | 'windowMs' | 'planes' | 'plane'>
@@ -87,4 +88,15 @@ export const emptyMetadata = (
   unexpressed: [],
   compiled: [],
   notices,
+})
+
+/**
+ * Notice of a sample that is older than the memory of its plane.
+ *
+ * @param keptMs  time that memory reaches back.
+ */
+export const metadataForgotten = (keptMs: number): Notice => ({
+  code: 'METADATA_FORGOTTEN',
+  what: 'The metadata operations of this sample are no longer in memory',
+  why: `control cycles are kept for the last ${Math.floor(keptMs / 1000)} s`,
 })

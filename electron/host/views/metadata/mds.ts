@@ -14,7 +14,7 @@ import {
   type MetadataState,
 } from '../../../cluster/metadata/state.ts'
 import { falseAllocations, runsAtLimit } from '#core/padll/status.ts'
-import { emptyChannels, emptyJobs, emptyMetadata, emptyTree, type MetadataHead } from './empty.ts'
+import { emptyChannels, emptyJobs, emptyMetadata, emptyTree, metadataForgotten, type MetadataHead } from './empty.ts'
 import { rulesFound, type RulesFound } from './filter.ts'
 import { chosenScope } from './scope.ts'
 import { toNotice } from '../status.ts'
@@ -242,7 +242,10 @@ export function mdsFrame(
 ): MetadataFrame {
   const { sample, atMs, windowMs } = head
   const state = sample === 0 ? undefined : monitor.metadata.stateAt(sample)
-  if (!state || atMs === null) return emptyMetadata(head, query.scope)
+  if (!state || atMs === null) {
+    const keptMs = monitor.metadata.series.forgottenAt(sample)
+    return emptyMetadata(head, query.scope, keptMs === undefined ? [] : [metadataForgotten(keptMs)])
+  }
   const { settings } = state
   const scopes = [...state.scopes]
   const scope = chosenScope(scopes, query.scope)

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { metadataFrame as schema } from '#core/api/padll.ts'
+import { metadataFrame } from './metadata.ts'
 import { stagedHost, EPOCH_S, type Staged } from '../../../../tests/node/staged-host.ts'
 
 type Cluster = Awaited<ReturnType<typeof stagedHost>>
@@ -177,6 +178,60 @@ describe('the metadata view of stages', () => {
     expect(later.tree.limit[stage]).toBeGreaterThan(0)
     expect(later.tree.measured[stage]).toBeNull()
     expect(f.marks.some((m) => m.kind === 'lost')).toBe(true)
+  })
+
+  it('shows a sample that memory has dropped from rows, and says what rows do not have', async () => {
+    const c = await start(storm())
+    await c.run(20)
+    const at = c.host.monitor.sample - 50
+    const then = await c.frame({ at })
+    const { documents } = c.host.monitor.padll ?? {}
+    const newest = documents?.newest
+    if (!documents || !newest) throw new Error('no document')
+    // More text than memory takes: all documents before it are dropped.
+    documents.add(newest.atMs, ' '.repeat(32_000_000), newest.status)
+    const f = await c.frame({ at })
+    expect(schema.parse(f)).toEqual(f)
+    expect(f).toMatchObject({
+      atMs: then.atMs,
+      sample: at,
+      planes: ['stages', 'mds'],
+      plane: 'stages',
+      scope: 'meta_op',
+    })
+    expect(f.notices.map((n) => n.code)).toEqual(['RECORDED_ROWS'])
+    expect(f.jobs.jobId.toSorted()).toEqual(then.jobs.jobId.toSorted())
+    expect(f.jobs.colour).toEqual(f.jobs.jobId.map((id) => c.host.monitor.jobs.find(id)?.colour))
+    expect(f.tree.key.toSorted()).toEqual(then.tree.key.toSorted())
+    expect(f.limit).toBe(then.limit)
+    expect(Math.abs((f.tree.measured[0] ?? 0) - (then.tree.measured[0] ?? 0))).toBeLessThan(20)
+    expect((await c.frame({ at, againstMs: EPOCH_S * 1000 + 8_000 })).against?.atMs).toBeGreaterThan(0)
+    // The present is read from memory.
+    expect((await c.frame()).controller.algorithm).toBe('psfa')
+  })
+
+  it('shows a sample of metadata servers that memory has dropped from rows; the view of memory alone says so', async () => {
+    const c = await start(storm())
+    await c.client.padll.change({ plane: 'mds', limit: { scope: 'meta_op', rate: 500 } })
+    await c.run(20)
+    const { monitor } = c.host
+    const at = monitor.sample - 50
+    const query = { plane: 'mds', at } as const
+    const then = await c.frame(query)
+    const { newest } = monitor.metadata.series
+    if (!newest) throw new Error('no state')
+    for (let i = 0; i < 200; i++) monitor.metadata.series.keep(newest)
+    const f = await c.frame(query)
+    expect(schema.parse(f)).toEqual(f)
+    expect(f).toMatchObject({ atMs: then.atMs, plane: 'mds', planes: ['stages', 'mds'] })
+    expect(f.notices.map((n) => n.code)).toEqual(['RECORDED_ROWS'])
+    expect(f.jobs.jobId.toSorted()).toEqual(then.jobs.jobId.toSorted())
+    expect(f.jobs.measured.every((v) => (v ?? 0) > 0)).toBe(true)
+    const live = metadataFrame(monitor, { ...query, windowMs: 60_000, scope: '', selected: '' }, 1)
+    expect(live.notices).toMatchObject([
+      { code: 'METADATA_FORGOTTEN', why: 'control cycles are kept for the last 0 s' },
+    ])
+    expect(live.jobs.jobId).toEqual([])
   })
 
   it('is empty before the first reading and says nothing that is not known', async () => {

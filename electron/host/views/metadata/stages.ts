@@ -4,7 +4,7 @@ import type { PadllStatus } from '#core/padll/status.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { levelOf, type PadllReader } from '../../../cluster/metadata/padll-reader.ts'
 import { stageChannels } from './channels.ts'
-import { emptyMetadata, type MetadataHead } from './empty.ts'
+import { emptyMetadata, metadataForgotten, type MetadataHead } from './empty.ts'
 import { stagesFound } from './filter.ts'
 import { jobsOf, spansOf, totalsOf } from './jobs.ts'
 import { chosenScope, scopesOf } from './scope.ts'
@@ -47,7 +47,9 @@ export function stagesFrame(
   const document = atMs === null ? undefined : padll.documents.at(atMs)
   const failure = padll.failure && toNotice(padll.failure)
   if (atMs === null || !document) {
-    const empty = emptyMetadata(head, query.scope, failure ? [failure] : [])
+    const keptMs = atMs === null ? undefined : padll.documents.forgottenAt(atMs)
+    const forgotten = keptMs === undefined ? [] : [metadataForgotten(keptMs)]
+    const empty = emptyMetadata(head, query.scope, [...(failure ? [failure] : []), ...forgotten])
     return { ...empty, controller: { ...empty.controller, host: padll.node.host } }
   }
   const { status } = document
