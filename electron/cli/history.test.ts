@@ -43,6 +43,9 @@ it('attack: a client named like a formula is text in CSV, and its escapes do not
   const shown = await startSluice(['history', 'sql', file, select], { isTerminal: true }).ended
   expect(shown).toMatchObject({ code: 0, stderr: '' })
   expect(shown.stdout).not.toMatch(/[^\n\x20-\x7e]/)
+  const asCsv = await startSluice(['history', 'sql', file, select, '--csv'], { isTerminal: true }).ended
+  expect(asCsv.stdout.replaceAll('\r\n', '\n')).toContain('name,job\n')
+  expect((await sluice('history', 'sql', file, select, '--csv', '--json')).code).toBe(2)
   const json = await sluice('history', 'sql', file, select, '--json')
   expect(json.stdout).not.toMatch(/[^\n\x20-\x7e]/)
   expect(JSON.parse(json.stdout)).toEqual({ columns: ['name', 'job'], rows: [[EVIL, '-2+3']], more: false })

@@ -103,6 +103,7 @@ interface SqlFlags extends Span {
   readonly tier?: TierId
   readonly limit: number
   readonly seconds: number
+  readonly csv?: true
   readonly json?: true
 }
 
@@ -118,7 +119,7 @@ const sql = (file: string, text: string, options: SqlFlags): Promise<void> =>
     const rows = ran.value
     try {
       if (options.json) await writeJson(rows)
-      else if (process.stdout.isTTY) await writeTable(rows)
+      else if (process.stdout.isTTY && !options.csv) await writeTable(rows)
       else await writeQueryCsv(rows)
       if (rows.isCut) process.stderr.write(`sluice: only the first ${limit} rows; --limit allows more\n`)
     } finally {
@@ -229,7 +230,8 @@ export function historyCommand(): Command {
     .addOption(new Option('--tier <tier>', 'resolution (default: the finest that covers the range)').choices(TIERS))
     .option('--limit <rows>', `most rows, at most ${QUERY_ROWS.most}`, integerIn(QUERY_ROWS.most), QUERY_ROWS.byDefault)
     .option('--seconds <n>', 'time limit', integerIn(QUERY_SECONDS.most), QUERY_SECONDS.byDefault)
-    .option('--json', 'one JSON document (default: a table on a terminal, CSV in a pipe)')
+    .addOption(new Option('--csv', 'CSV (default: a table on a terminal, CSV in a pipe)').conflicts('json'))
+    .option('--json', 'one JSON document')
     .action(sql)
   spanned(command.command('record'))
     .description('write a range as a recording')

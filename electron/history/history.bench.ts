@@ -374,7 +374,7 @@ export const benches: readonly (Bench | Growth)[] = [
     must: { most: 1.5 },
     note: '12 servers, 10,000 jobs with 400 active, 2,000 resources, 500 stages of 4 channels, 100 clients; from ten minutes of each tier',
     limit: 'Jobs are packed as measured; the rows of planes are bounded by their most active series and deflated.',
-    runs: 3,
+    runs: 5,
   },
   {
     id: 'history.locks-day',
