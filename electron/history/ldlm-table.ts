@@ -41,7 +41,7 @@ const SPACES = `space AS MATERIALIZED (
   WHERE source IN (SELECT id FROM source WHERE cluster_id = :cluster)
   AND EXISTS (SELECT 1 FROM ldlm_sample WHERE namespace = n.id AND at_ms BETWEEN :from AND :to)
   ORDER BY id DESC LIMIT ${NAMESPACES_MAX})`
-const NEWEST = `ORDER BY at_ms DESC, node, namespace LIMIT ${READINGS_MAX}`
+const NEWEST = `ORDER BY at_ms DESC, node DESC, namespace DESC LIMIT ${READINGS_MAX}`
 const GAUGES = ['locks', 'unused', 'resources', 'granted', 'grants', 'cancels', 'pool_limit'] as const
 const COUNTERS = ['timeouts', 'contentions'] as const
 

@@ -4,6 +4,7 @@
  * that is silent for longer than the window is not known to be missing.
  */
 import type { Notice } from '#core/api/parts.ts'
+import { byCodeUnit } from '#core/base/order.ts'
 import { targetOfNamespace } from '#core/lustre/ldlm-counters.ts'
 import { LDLM_COLUMNS, LdlmSeries, type LdlmReading } from '../../../cluster/locks/ldlm-series.ts'
 import type { LdlmSample } from '../../../history/ldlm-table.ts'
@@ -106,7 +107,8 @@ class PastCounters {
         const isStale = row === 0 || at - series.table.atMs(row) > staleMs
         const answered = isStale ? new Set<string>() : answeredAt(series, row)
         const hosts = new Set([...hostsAt(series, row), ...(charts ? hostsAt(charts, charts.rowAt(at)) : [])])
-        return [...hosts].filter((node) => !answered.has(node)).map((node) => ({ node, reason: NOT_RECORDED_REASON }))
+        const silent = [...hosts].filter((node) => !answered.has(node)).sort(byCodeUnit)
+        return silent.map((node) => ({ node, reason: NOT_RECORDED_REASON }))
       },
     }
   }
