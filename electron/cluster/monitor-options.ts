@@ -11,6 +11,7 @@ import type { ClusterSource } from '../base/connection.ts'
 import type { MetadataSettings } from '#core/api/padll.ts'
 import type { ReadTimeouts } from './read/timeouts.ts'
 import type { ProbeOptions } from './probes/probes.ts'
+import type { PlaneCollectors } from './plane-collectors.ts'
 
 export interface MonitorOptions {
   readonly source: ClusterSource
@@ -29,6 +30,8 @@ export interface MonitorOptions {
   readonly stops?: StopRecords | undefined
   /** Settings of metadata control; off by default. */
   readonly metadata?: MetadataSettings | undefined
+  /** Collectors of plane rows; by default that of metadata. */
+  readonly planes?: PlaneCollectors | undefined
   /** Probes that are off from the start, and their budget. */
   readonly probes?: ProbeOptions | undefined
   /** Idle time after which jobs are dropped from memory, ms on the source's clock. */

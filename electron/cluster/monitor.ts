@@ -33,7 +33,7 @@ import { guessedRate } from './ost-rate.ts'
 import { unthrottledJobs } from './control/unthrottled-jobs.ts'
 import { LockWatch } from './locks/watch.ts'
 import { PadllReader } from './metadata/padll-reader.ts'
-import { planeCollectors } from './plane-collectors.ts'
+import { metadataCollectors } from './plane-collectors.ts'
 import type { PlaneCollector } from './state/plane-collector.ts'
 import { MetadataLoop } from './metadata/loop.ts'
 import { DEFAULT_METADATA_SETTINGS, MetadataSettingsStore } from './metadata/settings.ts'
@@ -280,7 +280,7 @@ export class ClusterMonitor {
       everyS: () => board.everyS('timeouts'),
     })
     this.locks = source.locks && new LockWatch(source.locks, this.events)
-    this.#planes = planeCollectors(this, this.history)
+    this.#planes = (options.planes ?? metadataCollectors)(this, this.history)
     const parts = { source, audit: this.audit, events: this.events, loop: this.loop, metadata: this.metadata, jobIds }
     this.#choices = new Choices({ ...parts, journal: this.journal, board, sample: () => this.sample })
     this.events.onEvent((m) => this.history.recordEvent(m))

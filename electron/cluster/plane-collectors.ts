@@ -1,31 +1,22 @@
-/** Registry of the collectors of plane rows. */
+/** Collectors of plane rows of a monitor's source. */
+import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { ClusterSource } from '../base/connection.ts'
-import { LockCollector } from './locks/lock-rows.ts'
-import type { LockWatch } from './locks/watch.ts'
 import type { MetadataLoop } from './metadata/loop.ts'
 import { MetadataCollector } from './metadata/metadata-rows.ts'
 import type { PadllReader } from './metadata/padll-reader.ts'
 import type { PlaneCollector, PlaneWriter } from './state/plane-collector.ts'
-import { TokenCollector } from './tokens/token-rows.ts'
 
 /** Parts of a monitor that the collectors read. */
-interface Collected {
+export interface Collected {
   readonly source: ClusterSource
-  readonly locks: LockWatch | undefined
+  readonly locks: { readonly world: LockWorld } | undefined
   readonly metadata: MetadataLoop
   readonly padll: PadllReader | undefined
 }
 
-/** Collectors by plane; undefined for a source without it. */
-const COLLECTORS: readonly ((of: Collected, writer: PlaneWriter) => PlaneCollector | undefined)[] = [
-  ({ source, locks }, writer) => locks && new LockCollector(locks.world, source, writer),
-  ({ metadata, padll }, writer) =>
-    metadata.hasServers || padll ? new MetadataCollector(metadata, padll, writer) : undefined,
-  ({ source }, writer) => {
-    const nodes = source.dataNodes ?? []
-    return nodes.length > 0 ? new TokenCollector(nodes, (ns) => source.toUnixMs(ns), writer) : undefined
-  },
-]
+/** Makes the collectors of the planes that a source has. */
+export type PlaneCollectors = (of: Collected, writer: PlaneWriter) => readonly PlaneCollector[]
 
-export const planeCollectors = (of: Collected, writer: PlaneWriter): readonly PlaneCollector[] =>
-  COLLECTORS.flatMap((make) => make(of, writer) ?? [])
+/** The collector of metadata, of a source with metadata servers or stages. */
+export const metadataCollectors: PlaneCollectors = ({ metadata, padll }, writer) =>
+  metadata.hasServers || padll ? [new MetadataCollector(metadata, padll, writer)] : []

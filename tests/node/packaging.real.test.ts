@@ -65,7 +65,7 @@ describe.skipIf(reason)('the packed program', () => {
     const managed = files.filter((file) => !file.startsWith('node_modules/'))
     const strange = managed.filter(
       (f) =>
-        !/^(package\.json$|out\/(main|preload|renderer)\/|out\/replay\/replay\.js$|resources\/(fonts|replay|scenarios)\/|renderer\/theme\/tokens\.css$)/.test(
+        !/^(package\.json$|out\/(main|preload|renderer)\/|out\/replay\/replay\.js$|resources\/(fonts|replay|scenarios|server)\/|renderer\/theme\/tokens\.css$)/.test(
           f,
         ),
     )
@@ -74,7 +74,7 @@ describe.skipIf(reason)('the packed program', () => {
       [
         'out/{main,preload,renderer}/**/*',
         'out/replay/replay.js',
-        'resources/{fonts,replay,scenarios}/**/*',
+        'resources/{fonts,replay,scenarios,server}/**/*',
         'renderer/theme/tokens.css',
       ],
       { cwd: root },
@@ -141,6 +141,7 @@ describe.skipIf(reason)('the packed program', () => {
     expect(beside.sort()).toEqual([
       'licenses/LICENSE.txt',
       'licenses/THIRD-PARTY-LICENSES.txt',
+      'server/sluice-read',
       'server/sluice-rule',
       'sudoers/sluice-read',
       'sudoers/sluice-write',

@@ -338,6 +338,7 @@ export const TRACE_LIMITS: TraceLimits = {
 }
 
 export class LockTrace implements TraceReader {
+  readonly convoyWaiting = c.CONVOY_WAITING
   readonly #policy: TracedPolicy
   readonly #timeoutNs: number
   readonly #lives: LifeStore

@@ -169,6 +169,8 @@ export interface TraceFeed {
  * own beginning: consecutive ranges count everything once.
  */
 export interface TraceReader {
+  /** Requests that wait for one resource from which on they are a convoy. */
+  readonly convoyWaiting: number
   /** Start of complete data, ns. */
   readonly keptSince: number
   /** Start of the known counts and queues, ns: longer ago than that of lives and messages. */

@@ -114,8 +114,7 @@ export function scopeOf({ grants, withPassword, wantsTty }: SudoListing): SudoSc
         !g.isDenied && /^\/[A-Za-z0-9_./-]{1,200}\/sluice-rule$/.test(g.program) && isGranted(grants, g.program, ['x']),
     )?.program ?? ''
   const reader = grants.find(
-    (g) =>
-      !g.isDenied && /^\/[A-Za-z0-9_./-]{1,200}\/sluice-read$/.test(g.program) && isGranted(grants, g.program, []),
+    (g) => !g.isDenied && /^\/[A-Za-z0-9_./-]{1,200}\/sluice-read$/.test(g.program) && isGranted(grants, g.program, []),
   )?.program
   const shell = grants.find((g) => !g.isDenied && g.args === undefined && AS_GOOD_AS_ANY.test(g.program))
   const relevant = grants

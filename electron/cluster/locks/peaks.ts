@@ -4,7 +4,6 @@
  */
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { ResourceId } from '#core/seqdlm/messages.ts'
-import { CONVOY_WAITING } from '#core/seqdlm/trace/counts.ts'
 import type { TracedCondition, TraceReader } from '#core/seqdlm/trace/trace.ts'
 
 /** Most resources checked: those with most conflicts. */
@@ -25,11 +24,11 @@ export function convoysBetween(trace: TraceReader, fromNs: number, toNs: number)
   if (!(toNs > fromNs)) return []
   return trace
     .resources(toNs, toNs - fromNs)
-    .filter((c) => c.conflicts >= CONVOY_WAITING)
+    .filter((c) => c.conflicts >= trace.convoyWaiting)
     .sort((a, b) => b.conflicts - a.conflicts || a.resource - b.resource)
     .slice(0, RESOURCES_MAX)
     .map(({ resource }) => ({ resource, waiting: Math.max(...trace.queue(resource, fromNs, toNs, 1)) }))
-    .filter((r) => r.waiting >= CONVOY_WAITING)
+    .filter((r) => r.waiting >= trace.convoyWaiting)
     .flatMap(({ resource }) => convoyAt(trace, resource, peakWithin(trace, resource, fromNs, toNs)))
 }
 

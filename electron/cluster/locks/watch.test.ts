@@ -11,6 +11,7 @@ function watching(conditionsAt: (atNs: number) => TracedCondition[], name = (r: 
   const nobody = { waiting: 0, held: 0, grants: 0 }
   const world: LockWorld = {
     trace: {
+      convoyWaiting: 4,
       keptSince: 0,
       countedSince: 0,
       resources: () => [],

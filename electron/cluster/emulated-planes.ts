@@ -1,0 +1,17 @@
+/**
+ * Collectors of an emulated cluster, which has every plane. They load the models of locks and tokens, which a command on a live
+ * cluster does not.
+ */
+import { LockCollector } from './locks/lock-rows.ts'
+import { metadataCollectors, type PlaneCollectors } from './plane-collectors.ts'
+import { TokenCollector } from './tokens/token-rows.ts'
+
+export const emulatedCollectors: PlaneCollectors = (of, writer) => {
+  const { source, locks } = of
+  const nodes = source.dataNodes ?? []
+  return [
+    ...(locks ? [new LockCollector(locks.world, source, writer)] : []),
+    ...metadataCollectors(of, writer),
+    ...(nodes.length > 0 ? [new TokenCollector(nodes, (ns) => source.toUnixMs(ns), writer)] : []),
+  ]
+}
