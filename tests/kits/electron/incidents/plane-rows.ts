@@ -4,14 +4,7 @@ import { planeTable, type PlaneName, type PlaneRow, type PlaneTableId } from '#c
 import type { History } from '#electron/history/history.ts'
 
 /** Names that identify a site, as they occur in rows. */
-export interface PlaneNames {
-  readonly file: string
-  readonly lockServer: string
-  readonly stage: string
-  readonly dataNode: string
-  readonly client: string
-  readonly job: string
-}
+export type PlaneNames = Readonly<Record<'file' | 'lockServer' | 'stage' | 'dataNode' | 'client' | 'job', string>>
 export const PLANE_NAMES: PlaneNames = {
   file: 'ckpt.h5',
   lockServer: 'ccpfs01',
@@ -141,7 +134,11 @@ export function recordPlanes(history: History, fromMs: number, seconds: number, 
     )
     put(
       'token_nodes',
-      planeRow('token_nodes', { name: dataNode }, { used: 90, estimate: 100, reserved: 80, pool_lowest: 10 - s, epoch: s }),
+      planeRow(
+        'token_nodes',
+        { name: dataNode },
+        { used: 90, estimate: 100, reserved: 80, pool_lowest: 10 - s, epoch: s },
+      ),
     )
   }
   const endMs = fromMs + Math.floor(seconds / 2) * 1000 + 40
