@@ -191,11 +191,11 @@ describe('what leaves', () => {
       expect(r.cluster).toBe('cluster a cluster')
       const rows = r.planeAt('lock_resources', SPAN.fromMs + 5000, 1000)
       expect(rows?.columns[0]?.[0]).toBe(66)
-      expect(r.planeSeries(rows?.keys[0] ?? 0)).toMatchObject({ name: 'a target / 3', place: 'a host' })
+      expect(r.planeSeries(rows?.keys[0] ?? 0)).toMatchObject({ name: 'file a target / 3', place: 'host a host' })
       expect(r.convoys(0, Infinity, 9)).toEqual([
         {
           id: 1,
-          resource: 'a target / 3',
+          resource: 'file a target / 3',
           server: 'host a host',
           fromMs: SPAN.fromMs,
           toMs: SPAN.fromMs + 9,

@@ -120,7 +120,7 @@ export function recordPlanes(history: History, fromMs: number, seconds: number, 
       'metadata_channels',
       planeRow(
         'metadata_channels',
-        { name: '1.2', place: `${stage} / ${client}`, jobId: job },
+        { name: '1.2 meta_op', place: `${stage} ${client}`, jobId: job },
         { ...asked, waited_share: 0.5, wait_mean_ms: 3 },
       ),
     )
