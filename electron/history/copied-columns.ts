@@ -68,7 +68,7 @@ const messages: Treat = (value, r) => {
 }
 
 /** Convoy's messages and lock lives as the resource of a frame, by whose fields names are recognized. */
-export const redactConvoy = (frame: unknown, r: Redactor): unknown => {
+const redactConvoy = (frame: unknown, r: Redactor): unknown => {
   const redacted = r.json({ resource: frame })
   return typeof redacted === 'object' && redacted !== null && 'resource' in redacted ? redacted.resource : null
 }
@@ -81,18 +81,17 @@ const ofSeries =
     const kind = row[SERIES_KIND]
     const names = typeof kind === 'number' ? planeTableOf(kind)?.names[part] : undefined
     if (names === undefined) return r.text(value)
-    if (names === 'kept') return isTerm(value) ? value : r.text(value)
-    if (names === 'file') return r.name('file', value)
-    return seriesParts(value)
+    if (names === 'kept') return value.split(' ').every(isTerm) ? value : r.text(value)
+    if (names === 'file' || part === 'name') return r.name(names, value)
+    return placeParts(value)
       .map((text) => r.name('host', text))
-      .join(PART_SEPARATOR)
+      .join(' ')
   }
 
 /** Index of `kind` in plane_series. */
 const SERIES_KIND = 2
-const PART_SEPARATOR = ' / '
-/** Parts of a place: a controller and its stage. */
-export const seriesParts = (text: string): string[] => text.split(PART_SEPARATOR)
+/** Hosts of a place: a local controller and its stage, or one server. */
+export const placeParts = (text: string): string[] => text.split(' ')
 
 /** Scopes, planes and numbers of channels. */
 const isTerm = (text: string): boolean =>

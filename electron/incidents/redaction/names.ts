@@ -15,7 +15,7 @@ import { filesystemOf } from '#core/snapshot/redact-target.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { OTHERS, planeTableOf } from '#core/series/plane-tables.ts'
 import { unpackConvoy } from '../../history/convoy-table.ts'
-import { seriesParts } from '../../history/copied-columns.ts'
+import { placeParts } from '../../history/copied-columns.ts'
 import type { BundleSource } from '../bundle/bundle-source.ts'
 import { loginName } from './redact-audit.ts'
 import { readingNames } from './redact-readings.ts'
@@ -276,13 +276,8 @@ function fromPlanes(c: Collector, { db, cluster }: BundleSource, { fromMs, toMs 
   for (const row of series.iterate(cluster, SERIES_MOST)) {
     const { kind, name, place, job_id: jobId } = row as { kind: number; name: string; place: string; job_id: string }
     const names = planeTableOf(kind)?.names
-    for (const [kind, text] of [
-      [names?.name, name],
-      [names?.place, place],
-    ] as const) {
-      if (kind === undefined || kind === 'kept' || text === OTHERS.name) continue
-      for (const part of kind === 'host' ? seriesParts(text) : [text]) c.add(kind, part)
-    }
+    if (names && names.name !== 'kept' && name !== OTHERS.name) c.add(names.name, name)
+    if (names && names.place !== 'kept') for (const part of placeParts(place)) c.add(names.place, part)
     if (jobId !== '') c.add('job', jobId)
   }
   const where =

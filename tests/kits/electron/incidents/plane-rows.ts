@@ -4,14 +4,7 @@ import { planeTable, type PlaneName, type PlaneRow, type PlaneTableId } from '#c
 import type { History } from '#electron/history/history.ts'
 
 /** Names that identify a site, as they occur in rows. */
-export interface PlaneNames {
-  readonly file: string
-  readonly lockServer: string
-  readonly stage: string
-  readonly dataNode: string
-  readonly client: string
-  readonly job: string
-}
+export type PlaneNames = Readonly<Record<'file' | 'lockServer' | 'stage' | 'dataNode' | 'client' | 'job', string>>
 export const PLANE_NAMES: PlaneNames = {
   file: 'ckpt.h5',
   lockServer: 'ccpfs01',
@@ -127,7 +120,7 @@ export function recordPlanes(history: History, fromMs: number, seconds: number, 
       'metadata_channels',
       planeRow(
         'metadata_channels',
-        { name: '1.2', place: `${stage} / ${client}`, jobId: job },
+        { name: '1.2 meta_op', place: `${stage} ${client}`, jobId: job },
         { ...asked, waited_share: 0.5, wait_mean_ms: 3 },
       ),
     )
