@@ -267,7 +267,7 @@ function aPlanesDay(): HistoryReader {
   return (planesDay = history.reader())
 }
 
-/** What a view of a day of one plane reads: a line of its table, that of one series, and the rows at the cursor. */
+/** Query of a view for a day of one plane: the line of its table, that of one series, and the rows at the cursor. */
 function planesQuery(table: PlaneTableId): (now: () => number) => number {
   return (now) => {
     const reader = aPlanesDay()
@@ -284,7 +284,7 @@ function planesQuery(table: PlaneTableId): (now: () => number) => number {
   }
 }
 
-/** What the Locks view reads at a cursor of yesterday: a window of five minutes of six columns, and the rows of resources and servers. */
+/** Query of the Locks view at a cursor of yesterday: five minutes of seven columns, and the rows of resources and servers. */
 function locksWindow(now: () => number): number {
   const reader = aPlanesDay()
   const span = { fromMs: T0 + DAY_MS - 600_000, toMs: T0 + DAY_MS - 300_000 }

@@ -1,7 +1,7 @@
 /**
  * Streaming reader of one server: starts sluice-read once per connection and exchanges one request and one answer per reading.
  *
- * Where it cannot be used the reason is kept, readings fail with it, and it is tried again after a pause that doubles.
+ * If it cannot be used, it keeps the reason, readings fail with that reason, and it starts again after a pause that doubles.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
