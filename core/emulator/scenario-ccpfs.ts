@@ -17,8 +17,8 @@ const MIB = 1024 * KIB
 const MOST = { stripes: 4096, processes: 4096 } as const
 /** Largest operation, bytes: it may touch many small stripes, each with its own lock. */
 const OPERATION_MAX = 64 * MIB
-/** Largest file, MiB: 2^53 bytes, up to which offsets are exact in a double. */
-const FILE_MIB_MAX = 2 ** 33
+/** Largest file, MiB: its end is below 2^53 bytes, up to which offsets are exact in a double. */
+const FILE_MIB_MAX = 2 ** 33 - 1
 
 const seconds = z.number().nonnegative().max(1e6)
 const mebibytes = z.number().nonnegative().max(FILE_MIB_MAX)

@@ -63,7 +63,11 @@ export class TokenMemory {
   /** Returns the keys for the client of a slot. */
   admit(slot: number, batch: number): Result<ClientKeys> {
     if (!(Number.isInteger(slot) && slot >= 0 && slot < this.#slots)) {
-      return fail({ code: 'E_SLOTS', what: 'The data node has no report slot left', next: `It has ${this.#slots}.` })
+      return fail({
+        code: 'E_SLOTS',
+        what: 'The data node has no report slot left',
+        next: `End a client first: it has ${this.#slots} slots.`,
+      })
     }
     const pool = this.memory.register(this.#newKey(), 'POOL', 0, 8, { read: true, takeUpTo: batch })
     if (!pool.ok) return pool

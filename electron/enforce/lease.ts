@@ -403,6 +403,7 @@ export class Lease {
       what: `No expiry timer was made on ${this.#node.host}, so no rule was written there`,
       why,
       unaffected: 'Active rules can be removed.',
+      next: 'Remove the reason, then choose Enforce again.',
     }
   }
 

@@ -74,8 +74,8 @@ export function statusFrame(console: Console, query: { at: number | null }, seq:
     adaptbf: adaptbfStatus(monitor),
     cycle: cycleFrame(monitor, sample),
     nodes: {
-      total: monitor.servers.length,
-      reporting: monitor.servers.length - monitor.missing.size,
+      total: monitor.allServers.length,
+      reporting: monitor.allServers.length - monitor.missing.size,
       missing: [...monitor.missing].map(([host, m]) => ({ host, ...m })),
     },
     counts: {

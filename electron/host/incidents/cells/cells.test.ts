@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { fail, ok } from '#core/base/result.ts'
-import { cell as cellShape, type Cell, type ChartCell } from '#core/snapshot/notebook.ts'
+import { cell as cellShape, type AlertKind, type Cell, type ChartCell } from '#core/snapshot/notebook.ts'
 import { fixedJobColors } from '#core/series/job-colors.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { EnforcementStore } from '../../../enforce/store.ts'
 import type { History } from '../../../history/history.ts'
 import { facts, job, NOW, openAt } from '#tests/kits/electron/history/samples.ts'
 import type { FinishedRun } from '../../sandbox/run.ts'
-import { planeRow } from '#tests/kits/electron/incidents/plane-rows.ts'
+import { PLANE_NAMES, planeRow, recordPlanes } from '#tests/kits/electron/incidents/plane-rows.ts'
 import { firstCells, type FirstParts } from './first-cells.ts'
 import { verdictCell } from './verdict.ts'
 import { newCells } from './new-cell.ts'
@@ -155,6 +155,33 @@ describe('what a new incident says', () => {
       columns: [{ unit: '/s' }, { unit: '/s' }, { label: 'change', signed: true }],
       rows: [{ name: { kind: 'file', text: 'ckpt.h5 / 3' }, values: [10, 40, 30] }],
     })
+    history.close()
+  })
+
+  it('of an alert of metadata or tokens: its own measure from the rows first', () => {
+    const history = recorded()
+    recordPlanes(history, NOW + 5 * MINUTE - 60 * SECOND, 120)
+    history.settle()
+    const ownOf = (kind: AlertKind, where: string) => {
+      const alert = { kind, text: `${kind} of ${where}`, where, atMs: NOW + 5 * MINUTE } as const
+      return charts(opened(history, AT, { alert: { alert, threshold: 1 } }).cells)[0]
+    }
+    expect(ownOf('reservation', PLANE_NAMES.client)).toMatchObject({
+      title: 'Token clients: used, reservation',
+      unit: 'tokens',
+      place: { kind: 'host', names: [PLANE_NAMES.client] },
+      series: [{ label: { text: 'used' } }, { label: { text: 'reservation' } }],
+    })
+    expect(ownOf('pool-empty', PLANE_NAMES.dataNode)?.title).toBe('Token pools: used, estimate, reserved')
+    expect(ownOf('metadata-wait', PLANE_NAMES.job)?.series.map((s) => s.label.text)).toEqual([
+      'asked',
+      'served',
+      'allocated',
+    ])
+    expect(ownOf('false-allocation', 'meta_op')?.series).toMatchObject([
+      { label: { kind: 'job', text: PLANE_NAMES.job } },
+    ])
+    expect(ownOf('reservation', 'unknown')?.title).toBe('RPCs of the largest jobs')
     history.close()
   })
 

@@ -5,7 +5,8 @@
 import { ended, type Steps } from '#core/base/steps.ts'
 import type { ClusterMeasure, Mark } from '#core/api/history.ts'
 import type { ChartCell, NameKind } from '#core/snapshot/notebook.ts'
-import { JOB_COLUMNS, TARGET_COLUMNS, type HistoryReader } from '../../../history/reader.ts'
+import { planeTable, type PlaneTableId } from '#core/series/plane-tables.ts'
+import { JOB_COLUMNS, TARGET_COLUMNS, type HistoryReader, type PlaneSeries } from '../../../history/reader.ts'
 import { columnOf, curvesOf, gappy, meanExcept, POINTS, type Curves } from './curves.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
 import type { RangeMs } from './ranges.ts'
@@ -241,5 +242,43 @@ export function locksChart(
     place: { kind: 'cluster', names: [standpoint.source.cluster] },
     series: [{ label: named('text', 'waiting'), ink: 1 }],
     curves: { t, values: [gappy(waiting)], tier: 'memory' },
+  })
+}
+
+/**
+ * Chart of columns of a plane's table, all in one unit: each column of the first series, or one column of several series.
+ *
+ * @param isSeries  selects among the series with a row of their own.
+ */
+export function planeChart(
+  standpoint: Standpoint,
+  reader: HistoryReader,
+  span: RangeMs,
+  of: {
+    readonly table: PlaneTableId
+    readonly columns: readonly string[]
+    readonly isSeries: (series: PlaneSeries) => boolean
+    readonly place: ChartCell['place']
+  },
+): NewChart | undefined {
+  const table = planeTable(of.table)
+  const columns = of.columns.flatMap((name) => table.columns.find((c) => c.name === name) ?? [])
+  const isByJob = columns.length === 1
+  const found = reader.allPlaneSeries(of.table).filter((s) => !s.isOthers && of.isSeries(s))
+  const lines = found.slice(0, isByJob ? NAMED : 1).flatMap(({ key, jobId }) =>
+    columns.map((c) => ({
+      label: isByJob ? named('job', jobId) : named('text', c.title.toLowerCase()),
+      ...reader.planeLine(of.table, c.name, span, POINTS, key),
+    })),
+  )
+  const [first] = lines
+  if (!first) return undefined
+  const titles = columns.map((c) => c.title.toLowerCase()).join(', ')
+  return chartOf(standpoint, reader, span, {
+    title: `${table.title}: ${titles}`,
+    unit: columns[0]?.unit ?? '',
+    place: of.place,
+    series: lines.map(({ label }, i) => ({ label, ink: i + 1 })),
+    curves: { t: first.t, values: lines.map((l) => gappy(l.values)), tier: first.tier },
   })
 }

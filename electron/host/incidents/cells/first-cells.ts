@@ -6,7 +6,15 @@ import type { Result } from '#core/base/result.ts'
 import { formatNumber } from '#core/base/figure-text.ts'
 import type { HistoryReader } from '../../../history/reader.ts'
 import type { FinishedRun } from '../../sandbox/run.ts'
-import { targetsChart, topJobsInSteps, type NewChart, jobChart, locksChart, serverQueueChart } from './charts.ts'
+import {
+  jobChart,
+  locksChart,
+  planeChart,
+  serverQueueChart,
+  targetsChart,
+  topJobsInSteps,
+  type NewChart,
+} from './charts.ts'
 import { diffs } from './diff.ts'
 import type { Standpoint } from './standpoint.ts'
 import { measuredStateInSteps as inSteps, type MeasuredState } from './measured-state.ts'
@@ -75,14 +83,38 @@ function alertChart(
     case 'mds':
       return serverQueueChart(standpoint, reader, span, alert.where)
     case 'metadata-wait':
+      return planeChart(standpoint, reader, span, {
+        table: 'metadata_jobs',
+        columns: ['asked_per_s', 'served_per_s', 'allocated_per_s'],
+        isSeries: (s) => s.jobId === alert.where,
+        place: { kind: 'job', names: [alert.where] },
+      })
     case 'false-allocation':
-    case 'stage':
-    case 'controller':
+      return planeChart(standpoint, reader, span, {
+        table: 'metadata_jobs',
+        columns: ['false_allocation_per_s'],
+        isSeries: (s) => s.name === alert.where,
+        place: { kind: 'cluster', names: [standpoint.source.cluster] },
+      })
     case 'reservation':
+    case 'token-client':
+      return planeChart(standpoint, reader, span, {
+        table: 'token_clients',
+        columns: ['used', 'reservation'],
+        isSeries: (s) => s.name === alert.where,
+        place: { kind: 'host', names: [alert.where] },
+      })
     case 'pool-empty':
     case 'pool-idle':
     case 'capacity':
-    case 'token-client':
+      return planeChart(standpoint, reader, span, {
+        table: 'token_nodes',
+        columns: ['used', 'estimate', 'reserved'],
+        isSeries: (s) => s.name === alert.where,
+        place: { kind: 'host', names: [alert.where] },
+      })
+    case 'stage':
+    case 'controller':
       return undefined
   }
 }
