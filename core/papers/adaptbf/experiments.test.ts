@@ -13,6 +13,7 @@ import { LIVE_PERIOD_S, shippedAdaptbf } from './platforms.ts'
 import { MODEL_FENCES } from '../../control/fences.ts'
 import { type RunSetup, simulate } from './run.ts'
 import { adaptbf, IV_E } from './setups.ts'
+import { constantLag } from './control.ts'
 
 function run(
   chosen: readonly Experiment[],
@@ -162,7 +163,7 @@ describe('what a setup can be changed by', () => {
   })
 
   it('rules that come late cost throughput', () => {
-    expect(aggregate({ lagSeconds: 0.05 })).toBeLessThan(base)
+    expect(aggregate({ lag: constantLag(50) })).toBeLessThan(base)
   })
 
   it('buckets that lose fractions cost little', () => {

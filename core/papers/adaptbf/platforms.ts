@@ -5,7 +5,7 @@
 import { DEFAULT_LOOP_OPTIONS } from '../../adaptbf/loop-options.ts'
 import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Part } from '../experiment.ts'
-import type { AdapTbfSetup } from './control.ts'
+import { type AdapTbfSetup, constantLag } from './control.ts'
 import type { Controllers } from './figures.ts'
 import { runPart, runsOf } from './part.ts'
 import type { Run, RunSetup, ShippedSetup } from './run.ts'
@@ -75,7 +75,7 @@ const nameOf = ({ isShipped }: Platform, dtSeconds: number): string =>
 
 /** AdapTBF with what is shipped, at a period. */
 export const shippedAdaptbf = (scene: Scene, dtSeconds: number, changes: Partial<AdapTbfSetup> = {}): AdapTbfSetup =>
-  adaptbf(scene, { dtSeconds, lagSeconds: LAG_S, demand: DEFAULT_LOOP_OPTIONS.demand, ...changes })
+  adaptbf(scene, { dtSeconds, lag: constantLag(LAG_S * 1000), demand: DEFAULT_LOOP_OPTIONS.demand, ...changes })
 
 /** Setup of a scene on the server as shipped. */
 export const shippedSetup = (scene: Scene, control: RunSetup['control'], shipped: ShippedSetup = {}): RunSetup => ({

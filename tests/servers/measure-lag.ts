@@ -1,0 +1,193 @@
+/**
+ * Measurement of the control lag on a server with real sshd, sudo and systemd (tests/lab): reading by sluice-read, decision of AdapTBF,
+ * rule commands through sudo and sluice-rule, read-back. Writes core/papers/adaptbf/measured-lag.ts, from which the experiments draw.
+ *
+ *     node tests/servers/measure-lag.ts [CYCLES]
+ *
+ * Not measured: the kernel's own time for a parameter, because `lctl` and the parameter files are those of the emulator.
+ */
+import { writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, release } from 'node:os'
+import { join } from 'node:path'
+import { serverInput } from '#core/api/clusters.ts'
+import { DEFAULT_LOOP_OPTIONS } from '#core/adaptbf/loop-options.ts'
+import { invariant } from '#core/base/result.ts'
+import { quantile } from '#core/base/statistics.ts'
+import { NS_PER_MS } from '#core/base/units.ts'
+import { LIVE_FENCES } from '#core/control/fences.ts'
+import { ADAPTBF } from '#core/controllers/registry.ts'
+import { Audit } from '#electron/base/audit.ts'
+import type { ClusterSource, NodeConnection } from '#electron/base/connection.ts'
+import { ControlLoop } from '#electron/cluster/control/control-loop.ts'
+import { LiveServer } from '#electron/cluster/live/live-server.ts'
+import { SshAccess } from '#electron/cluster/live/ssh-access.ts'
+import { ProbeScheduler } from '#electron/cluster/probes/probe-scheduler.ts'
+import { ServerProbe } from '#electron/cluster/probes/server-probe.ts'
+import { NodeCollector, type NodeReading } from '#electron/cluster/read/collector.ts'
+import { JobRegistry } from '#electron/cluster/state/job-registry.ts'
+import { scratch } from '../kits/electron/ssh/sshd.ts'
+import { startLab } from '../lab/lab.ts'
+import { LOGIN, noServers } from '../lab/nspawn.ts'
+
+const HOST = 'oss01'
+const CYCLES = Number(process.argv[2] ?? 200)
+/** Cycles before the measurement. */
+const WARM_UP = 20
+const FILE = join(import.meta.dirname, '../../core/papers/adaptbf/measured-lag.ts')
+
+/** Four jobs of the paper's priorities, as in its experiments. */
+const SCENARIO = `title: Lag
+cluster: lag
+clients: { count: 4 }
+control: { max_rate: 500, mode: observe }
+oss:
+  - { name: ${HOST}, osts: [{ name: lag-OST0000, disk: { bandwidth_mb_s: 600 } }] }
+jobs:
+${[1, 1, 3, 5]
+  .map(
+    (_, i) =>
+      `  - { id: "${101 + i}.job.u100${i + 1}", clients: [${i + 1}], op: write, size_kib: 1024, total_rpcs: 100000000, pattern: { kind: continuous } }`,
+  )
+  .join('\n')}
+`
+
+const TREE = '/sys/kernel/debug/lustre'
+const SETUP = [
+  `mountpoint -q /sys/kernel/debug && [ -d ${TREE} ] || { mount -t tmpfs -o mode=0700 tmpfs /sys/kernel/debug; mkdir ${TREE}; }`,
+  `mkdir -p ${TREE}/obdfilter/lag-OST0000 ${TREE}/ost/OSS/ost_io`,
+  `lctl set_param "ost.OSS.ost_io.nrs_policies=tbf jobid"`,
+].join('\n')
+/** Writes the emulated parameters to files where debugfs has them; outside of the measured time. */
+const FILES = [
+  `cd ${TREE}`,
+  'put() { lctl $2 >new && mv new "$1"; }',
+  'put devices dl',
+  'put obdfilter/lag-OST0000/job_stats "get_param -n obdfilter.lag-OST0000.job_stats"',
+  'for n in nrs_policies nrs_tbf_rule stats; do put ost/OSS/ost_io/$n "get_param -n ost.OSS.ost_io.$n"; done',
+].join('\n')
+
+/** Times of one cycle, ms. */
+interface Cycle {
+  /** From the reading on the server to the decision. */
+  readonly ageMs: number
+  /** Controller, fences and plan. */
+  readonly decideMs: number
+  /** Each rule command, from sending to its answer. */
+  readonly commandMs: readonly number[]
+  readonly readBackMs: number
+  /** From the decision to the end of the read-back, with everything between them. */
+  readonly writeMs: number
+  /** The server's own time of the reading; in steps of 10 ms. */
+  readonly streamMs: number | undefined
+}
+
+if (noServers !== '') throw new Error(noServers)
+const scenario = join(scratch(), 'lag.yaml')
+writeFileSync(scenario, SCENARIO)
+const lab = await startLab({ parts: 'nspawn', scenario, servers: [HOST], login: 'ops', sudo: 'write' })
+try {
+  const cycles = await measure()
+  report(cycles)
+} finally {
+  await lab.stop()
+}
+process.exit(0)
+
+async function measure(): Promise<readonly Cycle[]> {
+  const access = new SshAccess({ knownHosts: [{ path: lab.knownHosts, isRequired: true }], configFile: lab.sshConfig })
+  const server = new LiveServer(serverInput.parse({ host: HOST, user: LOGIN }), access)
+  await server.bring()
+  const inner = server.node(['oss'])
+  if (!inner || !server.isReady) throw new Error(JSON.stringify(server.steps))
+  const sent: { readonly command: string; readonly ms: number }[] = []
+  const node: NodeConnection = {
+    host: inner.host,
+    roles: inner.roles,
+    timers: inner.timers,
+    get counters() {
+      return inner.counters
+    },
+    literal: (command) => inner.literal?.(command) ?? command,
+    exec: async (command) => {
+      const began = performance.now()
+      const answer = await inner.exec(command)
+      sent.push({ command, ms: performance.now() - began })
+      return answer
+    },
+  }
+  const source: ClusterSource = {
+    kind: 'LIVE',
+    cluster: 'lag',
+    nodes: [node],
+    maxRate: 500,
+    periodNs: 100 * NS_PER_MS,
+    nowNs: () => Math.round(performance.now() * NS_PER_MS),
+    toUnixMs: (ns) => Math.round(performance.timeOrigin + ns / NS_PER_MS),
+  }
+  const board = new ProbeScheduler(source)
+  const collector = new NodeCollector(new ServerProbe(node, board, source, 5), board, source)
+  const jobs = new JobRegistry()
+  const loop = new ControlLoop(source, new Audit(() => undefined), 'lag', {
+    mode: 'enforce',
+    controller: ADAPTBF,
+    options: DEFAULT_LOOP_OPTIONS,
+    fences: { ...LIVE_FENCES, shadowNs: 0 },
+    jobIds: { isSystem: () => false },
+  })
+  const read = async (): Promise<NodeReading> => {
+    for (;;) {
+      await must(FILES)
+      const reading = await collector.begin(source.nowNs())
+      if (reading && !reading.ok) throw new Error(reading.reason)
+      const [first] = reading?.readings ?? []
+      if (first && first.targets.length > 0) return first
+      await new Promise((again) => setTimeout(again, 20))
+    }
+  }
+  await must(SETUP)
+  const cycles: Cycle[] = []
+  for (let n = 0; n < WARM_UP + CYCLES; n++) {
+    const reading = await read()
+    for (const { deltas } of reading.targets) for (const d of deltas ?? []) jobs.meet(d.jobId, Date.now())
+    sent.length = 0
+    const nowNs = source.nowNs()
+    const { period, written } = loop.begin(node, reading, jobs, nowNs)
+    const after = await written
+    if (loop.failures.length > 0) throw new Error(JSON.stringify(loop.failures))
+    const commandMs = sent.flatMap(({ command, ms }) => (command.includes('nrs_tbf_rule=') ? [ms] : []))
+    if (n < WARM_UP || !after || commandMs.length === 0) continue
+    cycles.push({
+      ageMs: (nowNs - reading.atNs) / NS_PER_MS,
+      decideMs: period.allocateMs,
+      commandMs,
+      readBackMs: sent.at(-1)?.ms ?? NaN,
+      writeMs: after.applyMs,
+      streamMs: reading.stream?.tookMs,
+    })
+  }
+  loop.setMode('observe')
+  const last = loop.begin(node, await read(), jobs, source.nowNs())
+  await last.written
+  server.forget()
+  access.stop()
+  return cycles
+}
+
+async function must(line: string): Promise<void> {
+  const { code, stderr } = await lab.exec(HOST, line)
+  invariant(code === 0, stderr)
+}
+
+function report(cycles: readonly Cycle[]): void {
+  const quantiles = (values: readonly number[]): string =>
+    [0, 0.1, 0.5, 0.9, 0.99, 1].map((q) => quantile(values.toSorted((a, b) => a - b), q).toFixed(1)).join(' ')
+  const print = (name: string, values: readonly number[]): void => console.log(`${name.padEnd(12)} ${quantiles(values)}`)
+  console.log(`${cycles.length} cycles with commands; ms: least, 10 %, median, 90 %, 99 %, most`)
+  print('age', cycles.map((c) => c.ageMs))
+  print('decide', cycles.map((c) => c.decideMs))
+  print('command', cycles.flatMap((c) => [...c.commandMs]))
+  print('commands', cycles.map((c) => c.commandMs.length))
+  print('read back', cycles.map((c) => c.readBackMs))
+  print('write', cycles.map((c) => c.writeMs))
+  print('streamed', cycles.flatMap((c) => c.streamMs ?? []))
+}
