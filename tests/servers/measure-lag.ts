@@ -178,16 +178,50 @@ async function must(line: string): Promise<void> {
   invariant(code === 0, stderr)
 }
 
+/** Quantiles of 0, 5, ... 100 %, ms. */
+function distribution(values: readonly number[]): number[] {
+  const sorted = values.toSorted((a, b) => a - b)
+  return Array.from({ length: 21 }, (_, i) => Number(quantile(sorted, i / 20).toFixed(2)))
+}
+
 function report(cycles: readonly Cycle[]): void {
-  const quantiles = (values: readonly number[]): string =>
-    [0, 0.1, 0.5, 0.9, 0.99, 1].map((q) => quantile(values.toSorted((a, b) => a - b), q).toFixed(1)).join(' ')
-  const print = (name: string, values: readonly number[]): void => console.log(`${name.padEnd(12)} ${quantiles(values)}`)
-  console.log(`${cycles.length} cycles with commands; ms: least, 10 %, median, 90 %, 99 %, most`)
-  print('age', cycles.map((c) => c.ageMs))
-  print('decide', cycles.map((c) => c.decideMs))
-  print('command', cycles.flatMap((c) => [...c.commandMs]))
-  print('commands', cycles.map((c) => c.commandMs.length))
-  print('read back', cycles.map((c) => c.readBackMs))
-  print('write', cycles.map((c) => c.writeMs))
-  print('streamed', cycles.flatMap((c) => c.streamMs ?? []))
+  const measured = {
+    ageMs: distribution(cycles.map((c) => c.ageMs + c.decideMs)),
+    commandMs: distribution(cycles.flatMap((c) => [...c.commandMs])),
+    readBackMs: distribution(cycles.map((c) => c.readBackMs)),
+  }
+  const writeMs = distribution(cycles.map((c) => c.ageMs + c.writeMs))
+  const commands = cycles.reduce((n, c) => n + c.commandMs.length, 0)
+  const streamed = cycles.filter((c) => c.streamMs !== undefined).length
+  if (streamed < cycles.length) throw new Error(`sluice-read gave ${streamed} of ${cycles.length} readings`)
+  const machine = `${availableParallelism()} cores of ${cpus()[0]?.model ?? '?'}, Linux ${release()}, Debian bookworm in systemd-nspawn`
+  const text = `/**
+ * Control lag measured on a server with real sshd, sudo and systemd by tests/servers/measure-lag.ts, which writes this file. The lctl
+ * there is a stand-in, and console and server share one machine: a network adds a round trip to the reading, to each command and to
+ * the read-back.
+ */
+import type { LagSetup } from './control.ts'
+
+export const MEASURED_LAG = {
+  date: '${new Date().toISOString().slice(0, 10)}',
+  command: 'node tests/servers/measure-lag.ts ${CYCLES}',
+  machine: '${machine}',
+  /** Cycles with commands, and their commands. */
+  cycles: ${cycles.length},
+  commands: ${commands},
+  /** Quantiles of 0, 5, ... 100 %, ms. */
+  lag: {
+    /** From the middle of a reading by sluice-read to the decision, and the decision. */
+    ageMs: ${JSON.stringify(measured.ageMs)},
+    /** One rule command through sudo and sluice-rule, from sending to its answer. */
+    commandMs: ${JSON.stringify(measured.commandMs)},
+    /** Read-back of the rules by lctl through sudo. */
+    readBackMs: ${JSON.stringify(measured.readBackMs)},
+  } satisfies LagSetup,
+  /** From the reading to the end of the read-back. */
+  totalMs: ${JSON.stringify(writeMs)},
+} as const
+`
+  writeFileSync(FILE, text)
+  console.log(text)
 }

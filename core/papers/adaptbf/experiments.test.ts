@@ -14,6 +14,7 @@ import { MODEL_FENCES } from '../../control/fences.ts'
 import { type RunSetup, simulate } from './run.ts'
 import { adaptbf, IV_E } from './setups.ts'
 import { constantLag } from './control.ts'
+import { MEASURED_LAG } from './measured-lag.ts'
 
 function run(
   chosen: readonly Experiment[],
@@ -116,7 +117,11 @@ describe('verdicts', () => {
 
 it('runs as shipped at the default period of live clusters', () => {
   expect(clusterInput.shape.intervalMs.parse(undefined)).toBe(1000 * LIVE_PERIOD_S)
-  expect(shippedAdaptbf(IV_E, LIVE_PERIOD_S)).toMatchObject({ demand: 'saturation', lagSeconds: 0.025, dtSeconds: 1 })
+  expect(shippedAdaptbf(IV_E, LIVE_PERIOD_S)).toMatchObject({
+    demand: 'saturation',
+    lag: MEASURED_LAG.lag,
+    dtSeconds: 1,
+  })
 })
 
 it('takes the cost of an allocation from the clock, in microseconds a job', () => {
