@@ -211,8 +211,8 @@ export class AdapTbfController implements Controller {
   #maxRatePerSec: number
   #lastAtNs = -Infinity
   #last = NO_ALLOCATION
-  /** Tokens of the decision before the last, by JobID: in force until the rules of the last one were written. */
-  #before: ReadonlyMap<string, number> = NO_EXTRA
+  /** Allocations of the decision before the last: in force until the rules of the last one were written. */
+  #before: readonly Allocation[] = []
   #report: PeriodReport
 
   /** @throws InvariantError if the options are invalid; `create` validates them. */
@@ -276,6 +276,7 @@ export class AdapTbfController implements Controller {
   /** Discards the tokens of the last decision. Call it if its rules were not in force: the tokens then say nothing about utilization. */
   forgetTokens(): void {
     this.#allocator.forgetTokens()
+    this.#before = []
   }
 
   /**
@@ -317,9 +318,11 @@ export class AdapTbfController implements Controller {
     const dtSeconds = periodNs / NS_PER_S
     this.#followDevice(observation, jobs, dtSeconds)
     const measure = this.#options.demand ?? 'saturation'
+    const isLate = observation.lag?.write !== undefined
+    const before = isLate ? new Map(this.#before.map(({ jobId, tokens }) => [jobId, tokens])) : NO_EXTRA
     const wanted = jobs.map(({ jobId: id, nodes, counts }) => {
       const last = this.#allocator.previousTokens(id)
-      const inForce = last === undefined ? undefined : tokensInForce(last, this.#before.get(id), observation)
+      const inForce = last === undefined ? undefined : tokensInForce(last, before.get(id), observation)
       return { id, nodes, demand: demandOf(measure, counts, last, inForce) }
     })
     const stepped = this.#allocator.step({ maxRatePerSec: this.#maxRatePerSec, dtSeconds, jobs: wanted })
@@ -328,8 +331,7 @@ export class AdapTbfController implements Controller {
     const moves = hasLedger ? this.#enterPairs(atNs) : []
     const demand = hasLedger || this.#options.overdraft ? new Map(wanted.map((j) => [j.id, j.demand])) : NO_EXTRA
     const extra = this.#overdraw(stepped.value, jobs, demand)
-    const before = this.#last.allocations
-    this.#before = observation.lag ? new Map(before.map(({ jobId, tokens }) => [jobId, tokens])) : NO_EXTRA
+    this.#before = this.#last.allocations
     this.#last = { budget: stepped.value.budget, allocations: toAllocations(stepped.value, extra, periodNs) }
     this.#report = {
       held: undefined,

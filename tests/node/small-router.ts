@@ -31,6 +31,7 @@ const frame = (seq: number): StatusFrame => ({
     },
     measures: ['served', 'saturation'],
     maxRates: [],
+    lag: null,
   },
   cycle: null,
   nodes: { total: 1, reporting: 1, missing: [] },

@@ -10,7 +10,7 @@ import type { PeriodReport } from '#core/adaptbf/controller.ts'
 import type { LoopOptions } from '#core/adaptbf/loop-options.ts'
 import { InvariantError, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { Decision, Mode } from '#core/control/controller.ts'
+import type { ControlLag, Decision, Mode } from '#core/control/controller.ts'
 import {
   ControlSteps,
   type Action,
@@ -142,6 +142,8 @@ export class ControlLoop {
   readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
   readonly #permit: WritePermit
   readonly #underWay = new PendingWork()
+  /** Times of the last write of a plan that was read back, by server: of its first command, and of the end of the read-back, ns. */
+  readonly #writes = new Map<string, { readonly sentNs: number; readonly readBackNs: number }>()
   /** Rates of Sluice's rules after the last write, by server and name. */
   readonly #writtenRates = new Map<string, ReadonlyMap<string, number>>()
   /** Reason for leaving enforce automatically; cleared when a mode is chosen. */
@@ -406,8 +408,20 @@ export class ControlLoop {
 
   #decide(reading: NodeReading, { isSystem }: ServerSeen, jobs: JobRegistry, nowNs: number): Decision[] {
     const names = this.#steps.isWriting(nowNs) ? new Set(reading.rules.map((r) => r.name)) : undefined
-    const last = { host: reading.host, names, isSystem }
+    const last = { host: reading.host, names, isSystem, lag: this.#lagOf(reading) }
     return reading.targets.map((t) => this.controllers.decide(t, jobs, nowNs, last))
+  }
+
+  /** Lag of a server's observation: how old it is now, and when the last write came into force in its period. */
+  #lagOf({ host, atNs, targets, periodNs }: NodeReading): ControlLag {
+    const ageNs = Math.max(0, this.#source.nowNs() - atNs)
+    const last = this.#writes.get(host)
+    // Counts are scaled to one period, and so are the times in it.
+    const scale = targets[0]?.scale ?? 1
+    const startNs = atNs - periodNs / scale
+    if (!last || last.readBackNs <= startNs) return { ageNs, write: undefined }
+    const leastNs = Math.max(0, last.sentNs - startNs) * scale
+    return { ageNs, write: { leastNs, mostNs: (last.readBackNs - startNs) * scale } }
   }
 
   #hold(targets: readonly { readonly target: string }[], nowNs: number): Decision[] {
@@ -514,11 +528,13 @@ export class ControlLoop {
   /** @param nowNs  time of the period; undefined if rules are removed, which needs no lease. */
   async #enforce(node: NodeConnection, plan: Plan, asRead: ServerPeriod, nowNs?: number): Promise<ServerPeriod> {
     const atMs = this.#nowMs()
+    const sentNs = this.#source.nowNs()
     const applied: Applied = await applyPlan(node, plan, this.#audit, atMs, {
       may: this.may,
       timerFile: this.#leases.get(node.host)?.state?.file,
     })
     if (applied.late) this.#underWay.add(node.host, applied.late)
+    if (applied.rules) this.#writes.set(node.host, { sentNs, readBackNs: this.#source.nowNs() })
     const taken =
       applied.isUncovered && nowNs !== undefined ? await this.#leases.get(node.host)?.endedElsewhere(nowNs) : undefined
     if (taken) this.#notCovered(node.host, { ok: false, error: taken })

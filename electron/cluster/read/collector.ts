@@ -20,6 +20,7 @@ import { TargetTables, type ServedTarget } from '../probes/target-tables.ts'
 import type { NodeReading, Reading, ReadText, ServiceReading, StreamTimes } from '../probes/reading.ts'
 import { isJobStats, servicesOf, statsOf, type Service } from '../../base/service.ts'
 import { detach } from '../../base/detach.ts'
+import { ServerClock } from './server-clock.ts'
 import { WaitMeter } from '../probes/service-wait.ts'
 
 type Rules = Pick<ServiceReading, 'policies' | 'rules' | 'rulesText'>
@@ -94,7 +95,7 @@ interface Answer {
   readonly bytes: number
   readonly tookMs: number
   readonly cpuMs: number | null | undefined
-  /** The source's clock in the middle of reading job_stats. */
+  /** Time of reading job_stats on the source's clock: on the server if it was streamed, otherwise the middle of the exchange. */
   readonly atNs: number
   readonly stream: StreamTimes | undefined
 }
@@ -122,6 +123,7 @@ export class NodeCollector {
   /** Set while the probe has a note that the server is read whole. */
   #isFullReadReported = false
   readonly #tables: TargetTables
+  readonly #clock = new ServerClock()
   /** Time of the last reading of job_stats on the source's clock; undefined if the next reading is a base. */
   #jobsNs: number | undefined
   #targets: readonly ServedTarget[] = []
@@ -163,6 +165,7 @@ export class NodeCollector {
   forgetBase(): void {
     this.#version = undefined
     this.#jobsNs = undefined
+    this.#clock.reset()
     this.#tables.forget()
   }
 
@@ -216,7 +219,8 @@ export class NodeCollector {
       const read = await this.#probe.stream(parts.flatMap((p) => this.#namesOf(p)))
       if (!read) return false
       const { reading, tookMs, cpuMs } = read
-      if (parts.includes('job_stats')) jobsNs = Math.round((fromNs + this.#source.nowNs()) / 2)
+      const atNs = this.#clock.timeOf(reading, fromNs, this.#source.nowNs())
+      if (parts.includes('job_stats')) jobsNs = atNs
       const { sequence, uptimeMs } = reading
       streamed = { sequence, uptimeMs, tookMs: reading.tookMs }
       if (cpuMs !== undefined) streamCpuMs = (streamCpuMs ?? 0) + cpuMs

@@ -39,6 +39,7 @@ export const status = (patch: Partial<StatusFrame> = {}): StatusFrame => ({
     },
     measures: ['served'],
     maxRates: [],
+    lag: null,
   },
   nodes: { total: 15, reporting: 15, missing: [] },
   counts: { jobs: 412, targets: 52, rules: 8 },
