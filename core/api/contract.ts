@@ -173,6 +173,14 @@ export const contract = {
       .output(z.void()),
     /** Settings of AdapTBF: changes the given fields only. */
     setControllerOptions: oc.errors(errors).input(adaptbfChange).output(z.void()),
+    /**
+     * Clearing of job_stats after each period, in enforce. Switching it on needs the name of the cluster as typed, and is refused with
+     * OTHERS_READ while other readers are known.
+     */
+    setClearing: oc
+      .errors(errors)
+      .input(z.object({ isOn: z.boolean(), typed: z.string().max(200).default('') }))
+      .output(z.void()),
   },
   views: {
     /** Moves the cursor of a running stream, whose next frame shows that sample; false if there is no such stream. */

@@ -82,6 +82,7 @@ export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
     source: monitor.source.kind,
     mode: loop.mode,
     controller: loop.controller,
+    ...(loop.clearing.isOn ? { job_stats_cleared: loop.clearing.clears } : {}),
     ...(loop.shadowRemainingNs > 0 ? { shadow_left_s: Math.round(loop.shadowRemainingNs / 1e8) / 10 } : {}),
     decisions: loop.mode === 'observe' ? [] : decisions,
     rules: monitor.servers.map((host) => rulesOn(monitor, host)),

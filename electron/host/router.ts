@@ -10,6 +10,7 @@ import type { PeerContext } from './peer.ts'
 import type { Papers } from './papers/papers.ts'
 import type { SandboxService } from './sandbox/sandbox-service.ts'
 import type { ShellService } from './shell/shell-service.ts'
+import { startClearing } from './sources/clear-counters.ts'
 import { enterEnforce } from './sources/other-consoles.ts'
 import { stopAll, stopScript } from './sources/stop.ts'
 import { changeOf } from './views/adaptbf.ts'
@@ -128,6 +129,12 @@ export function makeRouter(parts: RouterParts) {
         const chosen = monitor.setControllerOptions(changeOf(input))
         monitor.changed()
         accepted(chosen)
+      }),
+      setClearing: os.source.setClearing.handler(async ({ input }) => {
+        const source = onScreen.console
+        if (input.isOn) accepted(await startClearing(source, input.typed))
+        else source.monitor.loop.clearing.end()
+        source.monitor.changed()
       }),
     },
     views: {

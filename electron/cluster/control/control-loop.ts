@@ -29,6 +29,7 @@ import type { NodeReading } from '../read/collector.ts'
 import type { ClusterSource, NodeConnection } from '../../base/connection.ts'
 import type { JobIdWatch } from '../state/job-id-watch.ts'
 import type { JobRegistry } from '../state/job-registry.ts'
+import { JobStatsClearing } from './job-stats-clearing.ts'
 import { TargetControllers } from './target-controllers.ts'
 import type { LedgerStateStore } from './ledger-state-store.ts'
 import { PendingWork } from './pending-work.ts'
@@ -131,6 +132,8 @@ export class ControlLoop {
   readonly #source: ClusterSource
   readonly #audit: Audit
   readonly controllers: TargetControllers
+  /** Clearing of job_stats after each period; off unless an operator chose it. */
+  readonly clearing: JobStatsClearing
   readonly #leases = new Map<string, Lease>()
   readonly #outcomes = new Map<string, PlanOutcome>()
   /** Servers on which this session may have rules. */
@@ -148,6 +151,8 @@ export class ControlLoop {
   readonly #writtenRates = new Map<string, ReadonlyMap<string, number>>()
   /** Reason for leaving enforce automatically; cleared when a mode is chosen. */
   #leaveReason: Failure | undefined
+  /** Called after job_stats of a server were cleared, with the source's time before and after it. */
+  onCleared: (host: string, sentNs: number, clearedNs: number) => void = () => undefined
   /** Called when it leaves enforce automatically. */
   onLeave: (why: Failure) => void = () => undefined
 
@@ -178,6 +183,7 @@ export class ControlLoop {
     const terms = { controller: start.controller, fences, periodNs: source.periodNs, deadbandPercent: 0 }
     this.#steps = new ControlSteps(terms, start.mode, source.nowNs())
     this.#audit = audit
+    this.clearing = new JobStatsClearing(source, audit, (...cleared) => this.onCleared(...cleared))
     this.controllers = new TargetControllers(source, start.controller, start.options, ledgerStates)
     for (const n of source.nodes) {
       const options: LeaseOptions = { store: start.leases, may: this.may }
@@ -274,6 +280,7 @@ export class ControlLoop {
 
   setMode(mode: Mode): void {
     this.#steps.setMode(mode, this.#source.nowNs())
+    if (mode !== 'enforce') this.clearing.end()
     if (mode === 'enforce') this.#permit.renew()
     this.#leaveReason = undefined
     this.#writtenRates.clear()
@@ -302,6 +309,7 @@ export class ControlLoop {
   begin(node: NodeConnection, reading: NodeReading, jobs: JobRegistry, nowNs: number): BegunPeriod {
     const began = performance.now()
     const { host } = node
+    this.clearing.look(reading)
     if (this.#underWay.has(host)) {
       return { period: this.#period(host, this.#hold(reading.targets, nowNs), reading), written: undefined }
     }
@@ -322,7 +330,11 @@ export class ControlLoop {
     const period = { ...asRead, allocateMs: decided - began }
     const session = { isWritten: this.#written.has(host), isCovered: this.#leases.get(host)?.isOpen === true }
     const action = this.#steps.actionOf(step, session, nowNs)
-    const work = this.#carryOut(action, step, { node, reading, asRead, nowNs })
+    const isClearing = this.#mayClear(reading, nowNs)
+    const at = { node, reading, asRead, nowNs }
+    const work = isClearing
+      ? this.clearing.clear(node).then(() => this.#carryOut(action, step, at) ?? asRead)
+      : this.#carryOut(action, step, at)
     if (!work) return { period, written: undefined }
     const written = work.then((after) => ({
       ...after,
@@ -331,6 +343,12 @@ export class ControlLoop {
     }))
     this.#underWay.add(host, written)
     return { period, written }
+  }
+
+  /** True if a server is cleared after this reading: all of its counters were read. */
+  #mayClear({ targets }: NodeReading, nowNs: number): boolean {
+    const isRead = targets.length > 0 && targets.every((t) => t.deltas !== undefined)
+    return this.clearing.isOn && isRead && this.#steps.isWriting(nowNs) && this.may() === undefined
   }
 
   /** Input of the control step for a server. */
