@@ -174,13 +174,14 @@ export const contract = {
     /** Settings of AdapTBF: changes the given fields only. */
     setControllerOptions: oc.errors(errors).input(adaptbfChange).output(z.void()),
     /**
-     * Clearing of job_stats after each period, in enforce. Switching it on needs the name of the cluster as typed, and is refused with
-     * OTHERS_READ while other readers are known.
+     * Clears job_stats after each period, until enforce ends; `typed` is the name of the cluster. Refused with OTHERS_READ while other
+     * readers are known.
      */
-    setClearing: oc
+    startClearing: oc
       .errors(errors)
-      .input(z.object({ isOn: z.boolean(), typed: z.string().max(200).default('') }))
+      .input(z.object({ typed: z.string().max(200) }))
       .output(z.void()),
+    endClearing: oc.output(z.void()),
   },
   views: {
     /** Moves the cursor of a running stream, whose next frame shows that sample; false if there is no such stream. */

@@ -130,11 +130,16 @@ export function makeRouter(parts: RouterParts) {
         monitor.changed()
         accepted(chosen)
       }),
-      setClearing: os.source.setClearing.handler(async ({ input }) => {
+      startClearing: os.source.startClearing.handler(async ({ input }) => {
         const source = onScreen.console
-        if (input.isOn) accepted(await startClearing(source, input.typed))
-        else source.monitor.loop.clearing.end()
+        const started = await startClearing(source, input.typed)
         source.monitor.changed()
+        accepted(started)
+      }),
+      endClearing: os.source.endClearing.handler(() => {
+        const { monitor } = onScreen.console
+        monitor.loop.clearing.end()
+        monitor.changed()
       }),
     },
     views: {

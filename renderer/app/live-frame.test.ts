@@ -227,7 +227,7 @@ describe('unlocking', () => {
   it('of counters to be cleared needs the typed name, and stays open with the reason of a refusal', async () => {
     const data = { code: 'OTHERS_READ', what: 'Not cleared', why: '1 other sluice-read process runs on oss01' }
     await show(ClearingDialog, status({ mode: 'enforce' }), {
-      refuses: new Map([['setClearing', new ORPCError('REFUSED', { defined: true, data })]]),
+      refuses: new Map([['startClearing', new ORPCError('REFUSED', { defined: true, data })]]),
     })
     useEnforcementStore().openClearing()
     await flushPromises()
@@ -237,7 +237,7 @@ describe('unlocking', () => {
     }
     await type('clearing-typed', 'altair')
     await click(find('clearing-start'))
-    expect(host.calls).toEqual([{ verb: 'setClearing', input: { isOn: true, typed: 'altair' } }])
+    expect(host.calls).toEqual([{ verb: 'startClearing', input: { typed: 'altair' } }])
     expect(find('clearing-dialog').textContent).toContain('1 other sluice-read process runs on oss01')
   })
 

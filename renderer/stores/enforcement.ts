@@ -143,7 +143,7 @@ export const useEnforcementStore = defineStore('enforcement', () => {
     }
     isStartingClearing.value = true
     try {
-      await connection.host.api.source.setClearing({ isOn: true, typed })
+      await connection.host.api.source.startClearing({ typed })
       isClearingOpen.value = false
     } catch (error) {
       clearingNotice.value = refusal(NOT_CLEARING, error)

@@ -163,7 +163,7 @@ export const useSourceStore = defineStore('source', () => {
   const endClearing = (): Promise<void> =>
     request(
       'Clearing of job statistics was not ended',
-      (client) => client.source.setClearing({ isOn: false }),
+      (client) => client.source.endClearing(),
       ({ adaptbf }) => ({ adaptbf: { ...adaptbf, clearing: { ...adaptbf.clearing, isOn: false } } }),
     )
 
