@@ -2,7 +2,8 @@
  * Measurement of the control lag on a server with real sshd, sudo and systemd (tests/lab): reading by sluice-read, decision of AdapTBF,
  * rule commands through sudo and sluice-rule, read-back. Writes core/papers/adaptbf/measured-lag.ts, from which the experiments draw.
  *
- *     node tests/servers/measure-lag.ts [CYCLES]
+ *     node tests/servers/measure-lag.ts [CYCLES]      # the lag, written to the file
+ *     node tests/servers/measure-lag.ts --costs       # time and CPU time of each kind of command, as in docs/connect.md
  *
  * Not measured: the kernel's own time for a parameter, because `lctl` and the parameter files are those of the emulator.
  */
@@ -11,16 +12,21 @@ import { availableParallelism, cpus, release } from 'node:os'
 import { join } from 'node:path'
 import { serverInput } from '#core/api/clusters.ts'
 import { DEFAULT_LOOP_OPTIONS } from '#core/adaptbf/loop-options.ts'
+import { getParamCommand, setParamCommand } from '#core/lustre/lctl.ts'
 import { invariant } from '#core/base/result.ts'
 import { quantile } from '#core/base/statistics.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import { LIVE_FENCES } from '#core/control/fences.ts'
 import { ADAPTBF } from '#core/controllers/registry.ts'
 import { Audit } from '#electron/base/audit.ts'
-import type { ClusterSource, NodeConnection } from '#electron/base/connection.ts'
+import type { ClusterSource, ExecResult, NodeConnection } from '#electron/base/connection.ts'
+import { SERVICES } from '#electron/base/service.ts'
 import { ControlLoop } from '#electron/cluster/control/control-loop.ts'
+import { CLEAR_COMMAND } from '#electron/cluster/control/job-stats-clearing.ts'
 import { LiveServer } from '#electron/cluster/live/live-server.ts'
 import { SshAccess } from '#electron/cluster/live/ssh-access.ts'
+import { FIND_READERS } from '#electron/cluster/probes/other-readers.ts'
+import { parseShellCpu, READ_SHELL_CPU } from '#electron/cluster/probes/shell-cpu.ts'
 import { ProbeScheduler } from '#electron/cluster/probes/probe-scheduler.ts'
 import { ServerProbe } from '#electron/cluster/probes/server-probe.ts'
 import { NodeCollector, type NodeReading } from '#electron/cluster/read/collector.ts'
@@ -30,7 +36,10 @@ import { startLab } from '../lab/lab.ts'
 import { LOGIN, noServers } from '../lab/nspawn.ts'
 
 const HOST = 'oss01'
-const CYCLES = Number(process.argv[2] ?? 200)
+const isOfCosts = process.argv[2] === '--costs'
+const CYCLES = Number((isOfCosts ? undefined : process.argv[2]) ?? 200)
+/** Runs of each kind of command whose costs are measured. */
+const RUNS = 100
 /** Cycles before the measurement. */
 const WARM_UP = 20
 const FILE = join(import.meta.dirname, '../../core/papers/adaptbf/measured-lag.ts')
@@ -84,21 +93,84 @@ interface Cycle {
 if (noServers !== '') throw new Error(noServers)
 const scenario = join(scratch(), 'lag.yaml')
 writeFileSync(scenario, SCENARIO)
-const lab = await startLab({ parts: 'nspawn', scenario, servers: [HOST], login: 'ops', sudo: 'write' })
+const lab = await startLab({ parts: 'nspawn', scenario, servers: [HOST], login: 'ops', sudo: 'clear' })
 try {
-  const cycles = await measure()
-  report(cycles)
+  if (isOfCosts) await measureCosts()
+  else report(await measure())
 } finally {
   await lab.stop()
 }
 process.exit(0)
 
-async function measure(): Promise<readonly Cycle[]> {
+/** Connection to the server, and a function that ends it. */
+async function connect(): Promise<{ readonly node: NodeConnection; readonly leave: () => void }> {
   const access = new SshAccess({ knownHosts: [{ path: lab.knownHosts, isRequired: true }], configFile: lab.sshConfig })
   const server = new LiveServer(serverInput.parse({ host: HOST, user: LOGIN }), access)
   await server.bring()
-  const inner = server.node(['oss'])
-  if (!inner || !server.isReady) throw new Error(JSON.stringify(server.steps))
+  const node = server.node(['oss'])
+  if (!node || !server.isReady) throw new Error(JSON.stringify(server.steps))
+  const leave = (): void => {
+    server.forget()
+    access.stop()
+  }
+  return { node, leave }
+}
+
+/** Prints time and CPU time on the server of each kind of command, mean of many runs. */
+async function measureCosts(): Promise<void> {
+  const { node, leave } = await connect()
+  await must(SETUP)
+  await must(FILES)
+  const { jobStats, policies, rules } = SERVICES.ost_io
+  const cpuMs = async (): Promise<number> => parseShellCpu((await run(node, READ_SHELL_CPU)).stdout)?.ms ?? NaN
+  const name = 'sluice_cost'
+  const kinds: readonly (readonly [name: string, command: (at: number) => string])[] = [
+    ['sample by lctl, one call', () => getParamCommand(jobStats, policies, rules)],
+    ['read-back of rules by lctl', () => getParamCommand(rules)],
+    ['rule change by sluice-rule', (at) => setParamCommand(rules, `change ${name} rate=${10 + at}`)],
+    ['clearing of job_stats', () => CLEAR_COMMAND],
+    ['search for other readers', () => FIND_READERS],
+  ]
+  await run(node, setParamCommand(rules, `start ${name} jobid={101.job.u1001} rate=5`))
+  for (const [kind, command] of kinds) {
+    const before = await cpuMs()
+    const began = performance.now()
+    let bytes = 0
+    for (let at = 0; at < RUNS; at++) bytes += (await run(node, command(at))).stdout.length
+    const tookMs = (performance.now() - began) / RUNS
+    printCost(kind, tookMs, ((await cpuMs()) - before) / RUNS, bytes / RUNS)
+  }
+  await run(node, setParamCommand(rules, `stop ${name}`))
+  const readings: { readonly tookMs: number; readonly cpuMs: number; readonly bytes: number }[] = []
+  while (readings.length < RUNS) {
+    await must(FILES)
+    const began = performance.now()
+    const read = await node.counters?.read([jobStats, policies, rules])
+    if (read?.ok) readings.push({ tookMs: performance.now() - began, cpuMs: read.value.cpuMs, bytes: read.value.bytes })
+    else await new Promise((again) => setTimeout(again, 20))
+  }
+  const of = readings.slice(1)
+  const meanOf = (values: readonly number[]): number => values.reduce((n, v) => n + v, 0) / values.length
+  const cpu = ((readings.at(-1)?.cpuMs ?? NaN) - (readings[0]?.cpuMs ?? NaN)) / of.length
+  printCost('sample by sluice-read', meanOf(of.map((r) => r.tookMs)), cpu, meanOf(of.map((r) => r.bytes)))
+  leave()
+}
+
+function printCost(kind: string, tookMs: number, cpuMs: number, bytes: number): void {
+  console.log(
+    `${kind.padEnd(28)} ${tookMs.toFixed(1)} ms, ${cpuMs.toFixed(2)} ms of CPU time, ${bytes.toFixed(0)} bytes`,
+  )
+}
+
+async function run(node: NodeConnection, command: string): Promise<ExecResult> {
+  const ran = await node.exec(command)
+  if (!ran.ok) throw new Error(ran.error.what)
+  if (ran.value.code > 1 || ran.value.stderr !== '') throw new Error(`${command}: ${ran.value.stderr}`)
+  return ran.value
+}
+
+async function measure(): Promise<readonly Cycle[]> {
+  const { node: inner, leave } = await connect()
   const sent: { readonly command: string; readonly ms: number }[] = []
   const node: NodeConnection = {
     host: inner.host,
@@ -168,8 +240,7 @@ async function measure(): Promise<readonly Cycle[]> {
   loop.setMode('observe')
   const last = loop.begin(node, await read(), jobs, source.nowNs())
   await last.written
-  server.forget()
-  access.stop()
+  leave()
   return cycles
 }
 
