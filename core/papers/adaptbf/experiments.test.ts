@@ -101,6 +101,12 @@ describe('verdicts', () => {
     expect(reproduced(ivEShipped.id)).toBeLessThan(reproduced(ivEShipped100ms.id))
   })
 
+  it('at the paper’s period as shipped, the streaming job loses less than 30 % to the bursts, and more than that at 1 s', () => {
+    const gainOf = (id: string): number => claims.find((c) => c.id === `${id}.17`)?.measured as number
+    expect(gainOf(ivEShipped100ms.id)).toBeGreaterThan(-0.3)
+    expect(gainOf(ivEShipped.id)).toBeLessThan(-0.3)
+  })
+
   it('rest on the same published values as shipped as in the model', () => {
     const publishedOf = (id: string, of: Experiment): unknown =>
       of.expectations.map(({ published: { value, target, tolerance }, metric, id: claim }) => ({

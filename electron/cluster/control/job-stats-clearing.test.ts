@@ -1,5 +1,5 @@
 /** Clearing of job_stats after each period: counts, what ends it, and what it is refused for. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Mode } from '#core/control/controller.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { startClearing } from '../../host/sources/clear-counters.ts'
@@ -7,6 +7,9 @@ import type { Source } from '../../host/sources/source.ts'
 import { emulatedCluster, twoJobs, type Emulated } from '../../../tests/node/emulated-cluster.ts'
 import { printed } from '#tests/kits/electron/answers.ts'
 import { FIND_READERS } from '../probes/other-readers.ts'
+import { ProbeScheduler } from '../probes/probe-scheduler.ts'
+import { ServerProbe } from '../probes/server-probe.ts'
+import { NodeCollector } from '../read/collector.ts'
 import { CLEAR_COMMAND } from './job-stats-clearing.ts'
 
 const cluster = (
@@ -76,8 +79,64 @@ describe('clearing after each period', () => {
       'CLEARING_ENDED',
       expect.stringMatching(/^oss0[12]: sudo: a password is required$/),
     ])
-    // The controller goes on without it.
+    // The controller continues without it.
     expect(c.monitor.loop.mode).toBe('enforce')
+  })
+})
+
+describe('counts of a server that is cleared', () => {
+  /** Collector of a server in virtual time. */
+  async function collecting(): Promise<{
+    readonly c: Emulated
+    readonly collector: NodeCollector
+    readonly read: (atS: number) => Promise<{ readonly rpcs: number; readonly scale: number }>
+  }> {
+    const c = emulatedCluster(twoJobs(), { kind: 'LIVE', mode: 'observe' })
+    const { source } = c.monitor
+    const node = source.nodes.find((n) => n.host === 'oss01')!
+    const board = new ProbeScheduler(source)
+    const collector = new NodeCollector(new ServerProbe(node, board, source, 5), board, source)
+    const read = async (atS: number): Promise<{ readonly rpcs: number; readonly scale: number }> => {
+      await c.source.runTo(atS * 1e9, async () => undefined)
+      const reading = await collector.begin(source.nowNs())
+      const targets = reading?.ok ? reading.readings.flatMap((r) => r.targets) : []
+      expect(targets).toHaveLength(1)
+      const rpcs = (targets[0]?.deltas ?? []).reduce((n, d) => n + d.rpcs, 0)
+      return { rpcs, scale: targets[0]?.scale ?? NaN }
+    }
+    return { c, collector, read }
+  }
+  const clear = (c: Emulated): unknown => c.source.emulator.node('oss01')?.exec(CLEAR_COMMAND)
+  const served = (c: Emulated): number => {
+    const [ost] = c.source.emulator.oss.find((o) => o.name === 'oss01')?.osts ?? []
+    return [...(ost?.flow.values() ?? [])].reduce((n, f) => n + f.served, 0)
+  }
+
+  it('begin at its clearing, and are scaled from then on', async () => {
+    const { c, collector, read } = await collecting()
+    await read(1)
+    const first = served(c)
+    expect((await read(1.1)).rpcs).toBe(served(c) - first)
+    await c.source.runTo(1.12e9, async () => undefined)
+    const atClear = served(c)
+    clear(c)
+    collector.cleared(1.12e9, 1.12e9)
+    const { rpcs, scale } = await read(1.2)
+    expect(rpcs).toBe(served(c) - atClear)
+    expect(scale).toBeCloseTo(100 / 80, 9)
+  })
+
+  it('are right if the answer to the clearing comes after the next reading', async () => {
+    const { c, collector, read } = await collecting()
+    await read(1)
+    const first = served(c)
+    let counted = (await read(1.1)).rpcs
+    clear(c)
+    counted += (await read(1.2)).rpcs
+    collector.cleared(1.1e9, 1.25e9)
+    const last = await read(1.3)
+    expect(counted + last.rpcs).toBe(served(c) - first)
+    expect(last.scale).toBeCloseTo(1, 9)
   })
 })
 
@@ -112,7 +171,7 @@ describe('clearing is refused', () => {
       'OTHERS_READ',
       expect.stringMatching(/^another process cleared [12] entr\w+ of job_stats on oss01$/),
     ])
-    await c.run(604)
+    c.monitor.source.nowNs = () => c.source.nowNs() + 601e9
     expect((await start(c)).ok).toBe(true)
   })
 
@@ -130,5 +189,16 @@ describe('clearing is refused', () => {
     expect(await refusal(c)).toEqual(['OTHERS_READ', '1 other sluice-read process runs on oss01'])
     processes = ''
     expect((await start(c)).ok).toBe(true)
+    await c.run(3)
+    expect(c.monitor.loop.clearing.isOn).toBe(true)
+    // It looks again every ten seconds.
+    processes = '/proc/411/cmdline\n'
+    const now = performance.now.bind(performance)
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 11_000)
+    await c.run(3.2)
+    later.mockRestore()
+    await c.run(4)
+    expect(c.monitor.loop.clearing.failure?.why).toBe('1 other sluice-read process runs on oss01')
+    expect(c.monitor.loop.clearing.isOn).toBe(false)
   })
 })
