@@ -49,6 +49,23 @@ describe('AdapTbfController', () => {
     expect(tokensOf(allocations)).toEqual({ a: 34, b: 33, c: 33 })
   })
 
+  it('judges a job by the tokens that were in force while its last decision was being written', () => {
+    const demandAfterRise = (lag: Observation['lag']): number | undefined => {
+      const controller = new AdapTbfController({ maxRatePerSec: 1000 })
+      const tokens = [seen('b', 1, 60), seen('b', 1, 100)].map((b) => {
+        return tokensOf(controller.step(observe(seen('a', 1, 5), b)).allocations)['a']
+      })
+      expect(tokens).toEqual([6, 82])
+      // Half of the period with 6 tokens and half with 82 permit 44.
+      controller.step({ ...observe(seen('a', 1, 45), seen('b', 1, 20)), lag })
+      expect(controller.report.lag).toBe(lag)
+      return controller.report.demand.get('a')
+    }
+    expect(demandAfterRise(undefined)).toBe(45)
+    expect(demandAfterRise({ ageNs: 1e6, write: undefined })).toBe(45)
+    expect(demandAfterRise({ ageNs: 1e6, write: { leastNs: 4e7, mostNs: 6e7 } })).toBe(82 + 8)
+  })
+
   it('infers more demand for a job that used up its tokens, unless demand is `served`', () => {
     const run = (demand: 'served' | 'saturation'): Record<string, number> => {
       const controller = new AdapTbfController({ maxRatePerSec: 1000, demand })

@@ -5,12 +5,19 @@
 import { type Failure, type Result, invariant, ok } from '../base/result.ts'
 import { NS_PER_S } from '../base/units.ts'
 import { RATE_MAX } from '../lustre/nrs-tbf-rule.ts'
-import type { Allocation, Controller, Decision } from '../control/controller.ts'
+import type { Allocation, ControlLag, Controller, Decision } from '../control/controller.ts'
 import { ADAPTBF } from '../controllers/registry.ts'
 import { type AllocatedPeriod, TokenAllocator } from './allocation.ts'
 import { type AdapTbfOptions, checkOptions } from './controller-options.ts'
 import { type AdapTbfState, checkAdapTbfState } from './controller-state.ts'
-import { type DemandCounts, type JobMeasure, type TargetObservation, demandOf, isMeasured } from './demand.ts'
+import {
+  type DemandCounts,
+  type JobMeasure,
+  type TargetObservation,
+  demandOf,
+  isMeasured,
+  tokensInForce,
+} from './demand.ts'
 import type { PairMove } from './pair-accounts.ts'
 import { PairLedger } from './pair-ledger.ts'
 import { checkPeriod } from './period.ts'
@@ -180,6 +187,8 @@ export interface PeriodReport {
   readonly overdraft: ReadonlyMap<string, number>
   /** Largest token rate of the period, T, RPC/s; adapted by `autoT`. */
   readonly maxRatePerSec: number
+  /** Delays of the observation; undefined without any. */
+  readonly lag: ControlLag | undefined
 }
 
 const NO_ALLOCATION: Pick<Decision, 'budget' | 'allocations'> = { budget: 0, allocations: [] }
@@ -202,6 +211,8 @@ export class AdapTbfController implements Controller {
   #maxRatePerSec: number
   #lastAtNs = -Infinity
   #last = NO_ALLOCATION
+  /** Allocations of the decision before the last: in force until the rules of the last one were written. */
+  #before: readonly Allocation[] = []
   #report: PeriodReport
 
   /** @throws InvariantError if the options are invalid; `create` validates them. */
@@ -265,6 +276,7 @@ export class AdapTbfController implements Controller {
   /** Discards the tokens of the last decision. Call it if its rules were not in force: the tokens then say nothing about utilization. */
   forgetTokens(): void {
     this.#allocator.forgetTokens()
+    this.#before = []
   }
 
   /**
@@ -306,8 +318,12 @@ export class AdapTbfController implements Controller {
     const dtSeconds = periodNs / NS_PER_S
     this.#followDevice(observation, jobs, dtSeconds)
     const measure = this.#options.demand ?? 'saturation'
+    const isLate = observation.lag?.write !== undefined
+    const before = isLate ? new Map(this.#before.map(({ jobId, tokens }) => [jobId, tokens])) : NO_EXTRA
     const wanted = jobs.map(({ jobId: id, nodes, counts }) => {
-      return { id, nodes, demand: demandOf(measure, counts, this.#allocator.previousTokens(id)) }
+      const last = this.#allocator.previousTokens(id)
+      const inForce = last === undefined ? undefined : tokensInForce(last, before.get(id), observation)
+      return { id, nodes, demand: demandOf(measure, counts, last, inForce) }
     })
     const stepped = this.#allocator.step({ maxRatePerSec: this.#maxRatePerSec, dtSeconds, jobs: wanted })
     if (!stepped.ok) return this.#hold(target, atNs, stepped.error)
@@ -315,6 +331,7 @@ export class AdapTbfController implements Controller {
     const moves = hasLedger ? this.#enterPairs(atNs) : []
     const demand = hasLedger || this.#options.overdraft ? new Map(wanted.map((j) => [j.id, j.demand])) : NO_EXTRA
     const extra = this.#overdraw(stepped.value, jobs, demand)
+    this.#before = this.#last.allocations
     this.#last = { budget: stepped.value.budget, allocations: toAllocations(stepped.value, extra, periodNs) }
     this.#report = {
       held: undefined,
@@ -324,6 +341,7 @@ export class AdapTbfController implements Controller {
       moves,
       overdraft: extra,
       maxRatePerSec: this.#maxRatePerSec,
+      lag: observation.lag,
     }
     const records = hasLedger ? this.#allocator.records() : NO_EXTRA
     return { target, atNs, ...this.#last, records }
@@ -377,7 +395,16 @@ export class AdapTbfController implements Controller {
   #emptyReport(): PeriodReport {
     const demand = NO_EXTRA
     const maxRatePerSec = this.#maxRatePerSec
-    return { held: undefined, demand, substituted: 0, unmapped: [], moves: [], overdraft: NO_EXTRA, maxRatePerSec }
+    return {
+      held: undefined,
+      demand,
+      substituted: 0,
+      unmapped: [],
+      moves: [],
+      overdraft: NO_EXTRA,
+      maxRatePerSec,
+      lag: undefined,
+    }
   }
 }
 

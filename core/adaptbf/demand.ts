@@ -35,8 +35,14 @@ export type DemandCounts = Pick<JobMeasure, 'served' | 'dispatched' | 'arrivals'
  *
  * @param previousTokens  tokens of the period that ended; undefined if the job had no rule: its served RPCs are then
  *                        its demand.
+ * @param inForce         tokens that the rules in force permitted in the period (`tokensInForce`): a job is saturated if it used these.
  */
-export function demandOf(measure: DemandMeasure, counts: DemandCounts, previousTokens: number | undefined): number {
+export function demandOf(
+  measure: DemandMeasure,
+  counts: DemandCounts,
+  previousTokens: number | undefined,
+  inForce = previousTokens,
+): number {
   const { served, dispatched, arrivals, queued } = counts
   switch (measure) {
     case 'served':
@@ -48,10 +54,31 @@ export function demandOf(measure: DemandMeasure, counts: DemandCounts, previousT
     case 'backlog':
       return (dispatched ?? served) + (queued ?? 0)
     case 'saturation': {
-      const isSaturated = served > 0 && previousTokens !== undefined && served >= 0.9 * previousTokens - 1 - EPS
+      if (previousTokens === undefined || inForce === undefined || served === 0) return served
+      const isSaturated = served >= 0.9 * inForce - 1 - EPS
       return isSaturated ? Math.max(served, previousTokens) + IN_FLIGHT_RPCS : served
     }
   }
+}
+
+/**
+ * Tokens that a job could use in the observed period: those of the last decision, and until that was in force those of the decision
+ * before. Its rules came into force within `lag.write`; the middle is used.
+ *
+ * Source: not in the paper, whose rules take effect without delay. The equations use the allocation of the last decision all the same.
+ *
+ * @param last    tokens of the last decision.
+ * @param before  tokens of the decision before; undefined if the job had no rule then, which limits nothing.
+ */
+export function tokensInForce(
+  last: number,
+  before: number | undefined,
+  { lag, periodNs }: Pick<Observation, 'lag' | 'periodNs'>,
+): number {
+  if (before === undefined || !lag?.write) return last
+  const { leastNs, mostNs } = lag.write
+  const late = Math.min(1, Math.max(0, (leastNs + mostNs) / 2 / periodNs))
+  return late * before + (1 - late) * last
 }
 
 /** True if the source provided the count that the measure needs; otherwise `demandOf` replaces it. */

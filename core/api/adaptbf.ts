@@ -42,6 +42,17 @@ export const adaptbfStatus = z.object({
   measures: z.array(demandMeasure),
   /** Largest token rate T by target, RPC/s; adapted by `autoT`. */
   maxRates: z.array(z.object({ target: z.string(), ratePerSec: z.number() })),
+  /** Clearing of job_stats after each period, and how often a server was cleared since it was switched on. */
+  clearing: z.object({ isOn: z.boolean(), clears: count }),
+  /** Longest delays over the targets in the last period; null if none was decided. */
+  lag: z
+    .object({
+      /** From the reading of the counters to the decision, ms. */
+      ageMs: z.number(),
+      /** From the start of the period until its rules were in force and read back, ms; null if none changed. */
+      inForceMs: z.number().nullable(),
+    })
+    .nullable(),
 })
 
 /** Time of one cycle, ms of wall time. */

@@ -173,6 +173,15 @@ export const contract = {
       .output(z.void()),
     /** Settings of AdapTBF: changes the given fields only. */
     setControllerOptions: oc.errors(errors).input(adaptbfChange).output(z.void()),
+    /**
+     * Clears job_stats after each period, until enforce ends; `typed` is the name of the cluster. Refused with OTHERS_READ while other
+     * readers are known.
+     */
+    startClearing: oc
+      .errors(errors)
+      .input(z.object({ typed: z.string().max(200) }))
+      .output(z.void()),
+    endClearing: oc.output(z.void()),
   },
   views: {
     /** Moves the cursor of a running stream, whose next frame shows that sample; false if there is no such stream. */

@@ -12,6 +12,20 @@ export interface JobDemand {
   readonly served: number
 }
 
+/**
+ * Delays between a target and its controller. Counters age until the decision, and the rules of a decision are in force later still: the
+ * period that is observed begins under the rules of the decision before.
+ */
+export interface ControlLag {
+  /** Time from the reading of the counters to the decision, ns, >= 0. */
+  readonly ageNs: number
+  /**
+   * Time from the start of the observed period until the last decision was in force, ns: no rule of it before `leastNs`, all at `mostNs`,
+   * when they had been read back. undefined: nothing was written in the period.
+   */
+  readonly write: { readonly leastNs: number; readonly mostNs: number } | undefined
+}
+
 /** One period of one target (OST or MDT), as the collector measured it. */
 export interface Observation {
   /** Target name, for example `demo-OST0000`. */
@@ -22,6 +36,8 @@ export interface Observation {
   readonly periodNs: number
   /** Jobs with at least one RPC in the period; order is irrelevant. */
   readonly jobs: readonly JobDemand[]
+  /** undefined: the controller acts at the end of the period, without delay. */
+  readonly lag?: ControlLag | undefined
 }
 
 /** Allocation of one job on one target for the next period. */

@@ -291,3 +291,33 @@ describe('entryDelta', () => {
     }
   })
 })
+
+describe('clearing of job_stats', () => {
+  it('by Sluice makes each entry a new base, also one that counts more than before and has no start time', () => {
+    const deltas = new JobDeltas()
+    const counts = (n: number): readonly JobEntry[] => read(entry('a', { write: n }, undefined))
+    deltas.update(counts(40))
+    deltas.cleared()
+    expect(rpcsOf(deltas.update(counts(50)))).toEqual({ a: 50 })
+    expect(deltas.replaced).toBe(0)
+    expect(rpcsOf(deltas.update(counts(60)))).toEqual({ a: 10 })
+  })
+
+  it('before the first reading leaves it the base', () => {
+    const deltas = new JobDeltas()
+    deltas.cleared()
+    expect(deltas.update(reading({ a: { write: 5 } }))).toBeUndefined()
+  })
+
+  it('by others shows in entries that were replaced, not in jobs that are gone, new or back', () => {
+    const deltas = new JobDeltas()
+    deltas.update(reading({ a: { write: 5 }, b: { write: 5 }, c: { write: 9 } }))
+    deltas.update(reading({ a: { write: 6 }, d: { write: 1 } }))
+    expect(deltas.replaced).toBe(0)
+    // c aged out and is back; a was cleared.
+    deltas.update(reading({ a: { write: 2 }, c: { write: 1 }, d: { write: 2 } }, { a: '7.0', c: '8.0' }))
+    expect(deltas.replaced).toBe(1)
+    deltas.update(reading({ a: { write: 2 }, d: { write: 3 } }, { a: '7.0' }))
+    expect(deltas.replaced).toBe(0)
+  })
+})

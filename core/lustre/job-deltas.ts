@@ -1,6 +1,6 @@
 /**
- * RPCs and bytes of jobs between two readings of one target's job_stats. Sluice never clears counters; clearing by others is detected
- * from the entries (`Seen`).
+ * RPCs and bytes of jobs between two readings of one target's job_stats. Counters are cleared by
+ * others, which is detected from the entries (`Seen`), and by Sluice if an operator chose so (`cleared`).
  */
 import { amountSince, counterDelta, mayContinue, wasReset, type CounterDelta } from './counter-delta.ts'
 import type { Counter } from './counter-line.ts'
@@ -160,6 +160,12 @@ const isUnchanged = (last: Base, e: Seen): boolean =>
 /** Successive readings of one target. */
 export class JobDeltas {
   #before: Map<string, Base> | undefined
+  #replaced = 0
+
+  /** Entries of the last reading that were not those of the reading before, although their jobs were in both: others cleared them. */
+  get replaced(): number {
+    return this.#replaced
+  }
 
   /**
    * Takes one reading.
@@ -169,6 +175,7 @@ export class JobDeltas {
   update(entries: readonly JobEntry[]): JobDelta[] | undefined {
     const before = this.#before
     const now = new Map<string, Base>()
+    this.#replaced = 0
     for (const e of entries) {
       const known = now.get(e.jobId)
       const last = known ? undefined : before?.get(e.jobId)
@@ -190,6 +197,7 @@ export class JobDeltas {
       const current = base.entries.map((e) => {
         const at = unmatched.findIndex((b) => continues(e, b))
         const [b] = at < 0 ? [] : unmatched.splice(at, 1)
+        if (!b && last?.missed === 0 && last.entries.length === 1 && base.entries.length === 1) this.#replaced++
         sum.add(e, b)
         return b ? merged(e, b) : e
       })
@@ -200,6 +208,11 @@ export class JobDeltas {
       if (!now.has(jobId) && base.missed < REMEMBERED_READINGS) now.set(jobId, { ...base, missed: base.missed + 1 })
     }
     return deltas
+  }
+
+  /** Takes note that the table was cleared since the last reading: each entry of the next one is new, whatever its counters. */
+  cleared(): void {
+    if (this.#before) this.#before = new Map()
   }
 
   /** Discards the base, after a gap too long to bridge. */

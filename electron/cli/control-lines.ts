@@ -1,4 +1,6 @@
 /** Output of `sluice control`: one line per observation period. */
+import { NS_PER_MS } from '#core/base/units.ts'
+import type { ControlLag } from '#core/control/controller.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import { literals } from '../base/connection.ts'
@@ -36,6 +38,12 @@ function allocatedOn(monitor: ClusterMonitor, target: string): Allocated[] {
   })
 }
 
+/** Age of the counters at the decision, and when the rules before it came into force in its period, ms. */
+const lagOf = ({ ageNs, write }: ControlLag): object => ({
+  age_ms: ageNs / NS_PER_MS,
+  ...(write && { in_force_ms: [write.leastNs / NS_PER_MS, write.mostNs / NS_PER_MS] }),
+})
+
 /** Controller rules in force on a server after the period, and the latest plan with any commands. */
 function rulesOn(monitor: ClusterMonitor, host: string): object {
   const place = placeOf(host, 'ost_io')
@@ -65,7 +73,8 @@ export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
   const decisions = targets.map(({ target, node }) => {
     const allocations = allocatedOn(monitor, target)
     for (const a of allocations) records.set(a.job_id, (records.get(a.job_id) ?? 0) + (a.record ?? 0))
-    return { target, node, allocations }
+    const lag = loop.controllers.report(target)?.lag
+    return { target, node, allocations, ...(lag && { lag: lagOf(lag) }) }
   })
   return {
     t: monitor.nowMs() / 1000,
@@ -73,6 +82,7 @@ export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
     source: monitor.source.kind,
     mode: loop.mode,
     controller: loop.controller,
+    ...(loop.clearing.isOn ? { job_stats_cleared: loop.clearing.clears } : {}),
     ...(loop.shadowRemainingNs > 0 ? { shadow_left_s: Math.round(loop.shadowRemainingNs / 1e8) / 10 } : {}),
     decisions: loop.mode === 'observe' ? [] : decisions,
     rules: monitor.servers.map((host) => rulesOn(monitor, host)),

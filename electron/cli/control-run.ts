@@ -9,6 +9,7 @@ import { type ControllerName, isControllerRule } from '#core/controllers/registr
 import { fail, formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { stopText } from '../enforce/store-stops.ts'
+import { startClearing } from '../host/sources/clear-counters.ts'
 import { enterEnforce } from '../host/sources/other-consoles.ts'
 import { flagsOf } from './clusters-flags.ts'
 import { periodLine, periodText } from './control-lines.ts'
@@ -23,6 +24,8 @@ export interface ControlOptions {
   readonly target?: string
   readonly for?: number
   readonly takeOver?: true
+  /** Name of the cluster, typed to confirm that no other program reads job_stats. */
+  readonly clearJobStats?: string
 }
 
 /** Interval between renewals of the unlock, which lasts 15 minutes. */
@@ -99,9 +102,16 @@ class Run {
     if (!chosen.ok) return chosen
     const set = mode === 'enforce' ? await enterEnforce(source, takeOver === true) : monitor.setMode(mode)
     if (!set.ok) return set
+    const cleared = await this.#startClearing()
+    if (!cleared.ok) return cleared
     this.#stopNumber ??= monitor.stops.last()?.number ?? 0
     this.#off = monitor.onChange(() => this.#onSample(monitor))
     return ok(undefined)
+  }
+
+  async #startClearing(): Promise<Result<undefined>> {
+    const { clearJobStats } = this.#options
+    return clearJobStats === undefined ? ok(undefined) : startClearing(this.#cluster.source, clearJobStats)
   }
 
   /** Returns a stop that was issued while this run was disconnected; undefined if it has not enforced before. */

@@ -15,6 +15,11 @@ export function controlCommand(): Command {
     .addOption(new Option('--mode <mode>', 'only enforce writes rules').choices(MODES).default('observe'))
     .option('--target <name>', 'with enforce: the name of the cluster')
     .option('--take-over', 'with enforce: take over from another console that enforces; both record it')
+    .option(
+      '--clear-job-stats <name>',
+      'with enforce: clear job_stats after each period, as the prototype of AdapTBF; the name of the cluster confirms that no other ' +
+        'program reads them',
+    )
     .option('--for <s>', 'stop after this many seconds', seconds)
     .option('--json', 'one JSON line per period')
     .action(async (...args: Parameters<Action>) => (await import('./control-run.ts')).control(...args))

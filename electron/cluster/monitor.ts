@@ -284,6 +284,7 @@ export class ClusterMonitor {
     const parts = { source, audit: this.audit, events: this.events, loop: this.loop, metadata: this.metadata, jobIds }
     this.#choices = new Choices({ ...parts, journal: this.journal, board, sample: () => this.sample })
     this.events.onEvent((m) => this.history.recordEvent(m))
+    this.loop.onCleared = (...cleared) => this.#reader.cleared(...cleared)
     this.loop.onLeave = (why) => this.#choices.left(why)
   }
 
@@ -346,6 +347,7 @@ export class ClusterMonitor {
       ...this.#choices.failures,
       ...guessedRate(this.source, this.loop),
       ...this.loop.failures,
+      ...(this.loop.clearing.failure ? [this.loop.clearing.failure] : []),
       ...this.metadata.failures,
       ...(padll ? [padll] : []),
       ...this.#probes.failures,

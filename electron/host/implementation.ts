@@ -18,6 +18,7 @@ export const CHANGES: ReadonlySet<string> = new Set([
   'source.unlock',
   'source.setController',
   'source.setControllerOptions',
+  'source.startClearing',
   'rules.stage',
   'rules.stagePolicy',
   'rules.unstage',

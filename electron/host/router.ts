@@ -10,6 +10,7 @@ import type { PeerContext } from './peer.ts'
 import type { Papers } from './papers/papers.ts'
 import type { SandboxService } from './sandbox/sandbox-service.ts'
 import type { ShellService } from './shell/shell-service.ts'
+import { startClearing } from './sources/clear-counters.ts'
 import { enterEnforce } from './sources/other-consoles.ts'
 import { stopAll, stopScript } from './sources/stop.ts'
 import { changeOf } from './views/adaptbf.ts'
@@ -128,6 +129,17 @@ export function makeRouter(parts: RouterParts) {
         const chosen = monitor.setControllerOptions(changeOf(input))
         monitor.changed()
         accepted(chosen)
+      }),
+      startClearing: os.source.startClearing.handler(async ({ input }) => {
+        const source = onScreen.console
+        const started = await startClearing(source, input.typed)
+        source.monitor.changed()
+        accepted(started)
+      }),
+      endClearing: os.source.endClearing.handler(() => {
+        const { monitor } = onScreen.console
+        monitor.loop.clearing.end()
+        monitor.changed()
       }),
     },
     views: {

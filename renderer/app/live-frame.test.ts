@@ -36,6 +36,7 @@ import PassphraseDialog from './PassphraseDialog.vue'
 import StaleBar from './StaleBar.vue'
 import StopDialog from './StopDialog.vue'
 import TakeOverDialog from './TakeOverDialog.vue'
+import ClearingDialog from './ClearingDialog.vue'
 import UnlockDialog from './UnlockDialog.vue'
 import WaitingState from './WaitingState.vue'
 
@@ -221,6 +222,23 @@ describe('unlocking', () => {
     useSourceStore().apply(status({ source: { cluster: 'borealis', env: 'STAGE', kind: 'LIVE' } }))
     await flushPromises()
     expect(has('unlock-dialog')).toBe(false)
+  })
+
+  it('of counters to be cleared needs the typed name, and stays open with the reason of a refusal', async () => {
+    const data = { code: 'OTHERS_READ', what: 'Not cleared', why: '1 other sluice-read process runs on oss01' }
+    await show(ClearingDialog, status({ mode: 'enforce' }), {
+      refuses: new Map([['startClearing', new ORPCError('REFUSED', { defined: true, data })]]),
+    })
+    useEnforcementStore().openClearing()
+    await flushPromises()
+    for (const wrong of ['', 'Altair', 'altair ']) {
+      await type('clearing-typed', wrong)
+      expect(find<HTMLButtonElement>('clearing-start').disabled).toBe(true)
+    }
+    await type('clearing-typed', 'altair')
+    await click(find('clearing-start'))
+    expect(host.calls).toEqual([{ verb: 'startClearing', input: { typed: 'altair' } }])
+    expect(find('clearing-dialog').textContent).toContain('1 other sluice-read process runs on oss01')
   })
 
   it('shows the time left in the title bar', async () => {

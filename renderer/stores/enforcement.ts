@@ -11,6 +11,7 @@ import { noHost, refusal } from './refusal.ts'
 import { useSourceStore } from './source.ts'
 
 const NOT_UNLOCKED = 'The cluster was not unlocked'
+const NOT_CLEARING = 'Job statistics are not cleared after each period'
 const NOT_STOPPED = 'Nothing was stopped'
 
 /** Requested change of mode, of controller, or of both; null: unchanged. */
@@ -126,6 +127,31 @@ export const useEnforcementStore = defineStore('enforcement', () => {
     }
   }
 
+  /** Dialog that confirms clearing of job_stats, and why it was refused. */
+  const isClearingOpen = ref(false)
+  const isStartingClearing = ref(false)
+  const clearingNotice = shallowRef<Notice | null>(null)
+  function openClearing(): void {
+    clearingNotice.value = null
+    isClearingOpen.value = true
+  }
+  async function startClearing(typed: string): Promise<void> {
+    if (isStartingClearing.value) return
+    if (connection.host === null) {
+      clearingNotice.value = noHost(NOT_CLEARING)
+      return
+    }
+    isStartingClearing.value = true
+    try {
+      await connection.host.api.source.startClearing({ typed })
+      isClearingOpen.value = false
+    } catch (error) {
+      clearingNotice.value = refusal(NOT_CLEARING, error)
+    } finally {
+      isStartingClearing.value = false
+    }
+  }
+
   const isStopping = ref(false)
   const stopResult = shallowRef<StopResult | null>(null)
   const stopNotice = shallowRef<Notice | null>(null)
@@ -172,6 +198,11 @@ export const useEnforcementStore = defineStore('enforcement', () => {
   }
 
   return {
+    isClearingOpen,
+    isStartingClearing,
+    clearingNotice,
+    openClearing,
+    startClearing,
     isUnlockOpen,
     isUnlocking,
     unlockNotice,

@@ -159,6 +159,14 @@ export const useSourceStore = defineStore('source', () => {
       }),
     )
 
+  /** Ends clearing of job_stats after each period; starting it is confirmed by the name of the cluster. */
+  const endClearing = (): Promise<void> =>
+    request(
+      'Clearing of job statistics was not ended',
+      (client) => client.source.endClearing(),
+      ({ adaptbf }) => ({ adaptbf: { ...adaptbf, clearing: { ...adaptbf.clearing, isOn: false } } }),
+    )
+
   /** Records the unlock granted by the host, until `untilMs`. */
   const unlocked = (untilMs: number): void => agree(() => ({ unlockedUntilMs: untilMs }))
   const lock = (): Promise<void> =>
@@ -206,6 +214,7 @@ export const useSourceStore = defineStore('source', () => {
     setMode,
     setController,
     setControllerOptions,
+    endClearing,
     unlocked,
     lock,
     dismiss,

@@ -36,8 +36,8 @@ export interface LabOptions {
   readonly servers?: readonly string[]
   readonly speed?: number
   readonly login?: 'root' | 'ops'
-  /** Rights of `ops` through sudo. */
-  readonly sudo?: 'read' | 'write' | 'broad' | 'none'
+  /** Rights of `ops` through sudo; `clear`: those to write, and to clear job_stats, in containers. */
+  readonly sudo?: 'read' | 'write' | 'clear' | 'broad' | 'none'
   /**
    * Mechanism of expiry timers: systemd of the emulated node, or none, so that a console falls back to processes of the real
    * shell.
@@ -157,7 +157,7 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
   const emulator = await startEmulator({
     scenario: o.scenario ?? demoScenario(),
     speed: o.speed ?? 1,
-    args: o.sudo === undefined ? [] : ['--sudo', o.sudo],
+    args: o.sudo === undefined ? [] : ['--sudo', o.sudo === 'clear' ? 'write' : o.sudo],
   })
   const jump = o.jump ? await startSshd({ authorized }) : undefined
   if (isReal(o)) {

@@ -134,7 +134,7 @@ export interface ServerOptions {
   readonly authorized: readonly string[]
   readonly shell?: LoginShell | undefined
   /** Rights of the login through sudo, by the samples in resources/sudoers. */
-  readonly sudo?: 'read' | 'write' | 'none' | undefined
+  readonly sudo?: 'read' | 'write' | 'clear' | 'none' | undefined
   /** Lines of sshd_config. */
   readonly lines?: readonly string[] | undefined
   /** Scripts by name, on PATH before all other programs. */
@@ -395,7 +395,7 @@ function writeParts(folder: string, port: number, o: ServerOptions): void {
   writeFileSync(join(folder, 'authorized_keys'), `${o.authorized.join('\n')}\n`)
   copyFileSync(resourcePath(join('server', 'sluice-rule')), join(folder, 'sluice-rule'))
   copyFileSync(resourcePath(join('server', 'sluice-read')), join(folder, 'sluice-read-program'))
-  for (const name of ['sluice-read', 'sluice-write']) {
+  for (const name of ['sluice-read', 'sluice-write', 'sluice-clear']) {
     copyFileSync(resourcePath(join('sudoers', name)), join(folder, name))
   }
   if (o.programs !== undefined) {
@@ -417,7 +417,8 @@ function writeParts(folder: string, port: number, o: ServerOptions): void {
     `SetEnv "PATH=${path}" "LAB_SHARED=/srv/shared"`,
   ]
   writeFileSync(join(folder, 'sshd_config'), `${config.join('\n')}\n`)
-  const grants: readonly string[] = { none: [], read: ['sluice-read'], write: ['sluice-read', 'sluice-write'] }[
+  const write = ['sluice-read', 'sluice-write']
+  const grants: readonly string[] = { none: [], read: ['sluice-read'], write, clear: [...write, 'sluice-clear'] }[
     o.sudo ?? 'none'
   ]
   const setup = [

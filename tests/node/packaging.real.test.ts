@@ -143,6 +143,7 @@ describe.skipIf(reason)('the packed program', () => {
       'licenses/THIRD-PARTY-LICENSES.txt',
       'server/sluice-read',
       'server/sluice-rule',
+      'sudoers/sluice-clear',
       'sudoers/sluice-read',
       'sudoers/sluice-write',
     ])

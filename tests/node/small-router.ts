@@ -31,6 +31,8 @@ const frame = (seq: number): StatusFrame => ({
     },
     measures: ['served', 'saturation'],
     maxRates: [],
+    lag: null,
+    clearing: { isOn: false, clears: 0 },
   },
   cycle: null,
   nodes: { total: 1, reporting: 1, missing: [] },

@@ -31,7 +31,7 @@ const CHANGES: readonly Change[] = [
   { name: '1 s', dtSeconds: 1 },
   { name: '200 ms', dtSeconds: 0.2 },
   { name: '100 ms', dtSeconds: 0.1 },
-  { name: '100 ms, no lag', dtSeconds: 0.1, control: { lagSeconds: 0 } },
+  { name: '100 ms, no lag', dtSeconds: 0.1, control: { lag: undefined } },
   { name: '100 ms, no fences', dtSeconds: 0.1, server: { fences: MODEL_FENCES } },
   { name: '100 ms, depth 1', dtSeconds: 0.1, server: { depth: 1 } },
   { name: '100 ms, backlog', dtSeconds: 0.1, server: { hasQueueCounts: true }, control: { demand: 'backlog' } },

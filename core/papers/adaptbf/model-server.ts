@@ -62,8 +62,8 @@ export class ModelServer implements ExperimentServer {
   }
 
   /** The position of a job among the allocations is its priority. */
-  plan(_: Observation, { allocations }: Decision, deadband: Deadband): () => void {
-    return () => {
+  plan(_: Observation, { allocations }: Decision, deadband: Deadband): readonly (() => void)[] {
+    const apply = (): void => {
       const now = this.#sim.now
       const { queues } = this.#ost
       const ranks = new Map(allocations.map(({ jobId }, rank) => [jobId, rank]))
@@ -78,5 +78,6 @@ export class ModelServer implements ExperimentServer {
       }
       this.#ost.pump()
     }
+    return [apply]
   }
 }

@@ -56,7 +56,7 @@ export function simulate(setup: RunSetup, seed: number): Run {
   const sim = new Simulation()
   const server = serverOf(sim, setup, seed)
   const clients = jobs.map((job, number) => new Client(sim, server, number, job))
-  const control = new Control(sim, server, jobs, setup.control)
+  const control = new Control(sim, server, jobs, setup.control, randomStream(seed, 'lag'))
   const served: number[][] = jobs.map(() => [])
   const before = jobs.map(() => 0)
   let isOver = false

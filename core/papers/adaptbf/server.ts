@@ -33,7 +33,7 @@ export interface ExperimentServer {
    * Plans the change from the rules in force to those of a decision.
    *
    * @param observation  the period of the decision.
-   * @returns            executes the plan.
+   * @returns            commands of the plan, in order; each executes itself.
    */
-  plan(observation: Observation, decision: Decision, deadband: Deadband): () => void
+  plan(observation: Observation, decision: Decision, deadband: Deadband): readonly (() => void)[]
 }

@@ -133,7 +133,7 @@ export class ShippedServer implements ExperimentServer {
     })
   }
 
-  plan(observation: Observation, decision: Decision, _: Deadband): () => void {
+  plan(observation: Observation, decision: Decision, _: Deadband): readonly (() => void)[] {
     const { nrs } = this.#oss.io
     const server = this.#oss.name
     const served = new Map(observation.jobs.map((job) => [job.jobId, job.served]))
@@ -145,11 +145,9 @@ export class ShippedServer implements ExperimentServer {
       isSystem: () => false,
     }
     const { plan } = this.#steps.take(seen, { decide: () => [decision], hold: () => [] }, observation.atNs)
-    return () => {
-      for (const { value } of plan.commands) {
-        invariant(nrs.writeRule(value).ok, `the emulated server accepts ${value}`)
-        this.#oss.io.kick()
-      }
-    }
+    return plan.commands.map(({ value }) => () => {
+      invariant(nrs.writeRule(value).ok, `the emulated server accepts ${value}`)
+      this.#oss.io.kick()
+    })
   }
 }

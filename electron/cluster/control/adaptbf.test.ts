@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
+import type { ControlLag } from '#core/control/controller.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import {
@@ -494,5 +495,50 @@ describe('settings', () => {
     await c.run(20)
     expect(c.monitor.loop.controllers.maxRate(DATA[0])).toBeGreaterThan(150)
     expect(c.monitor.loop.controllers.maxRate(DATA[0])).toBeLessThan(215)
+  })
+})
+
+describe('the lag of the control loop', () => {
+  /** Lag after each sample, on a cluster whose clock advances with each command that writes. */
+  async function lagsOf(kind: 'LIVE' | 'EMULATED', commandNs: number): Promise<ControlLag[]> {
+    let lateNs = 0
+    const lags: ControlLag[] = []
+    const c = emulatedCluster(twoJobs(), {
+      kind,
+      mode: 'enforce',
+      controller: 'adaptbf',
+      around: (node) => ({
+        ...node,
+        exec: (command) => {
+          if (command.includes('set_param')) lateNs += commandNs
+          return node.exec(command)
+        },
+      }),
+    })
+    c.monitor.source.nowNs = () => c.source.nowNs() + lateNs
+    await c.run(5, () => {
+      const { lag } = c.monitor.loop.controllers
+      if (lag) lags.push(lag)
+      lateNs = 0
+    })
+    return lags
+  }
+
+  it('is told to the controller: the age of the counters, and when the last rules came into force in the period', async () => {
+    const lags = await lagsOf('LIVE', 10e6)
+    const writes = lags.flatMap(({ write }) => write ?? [])
+    expect(writes.length).toBeGreaterThan(3)
+    for (const { leastNs, mostNs } of writes) {
+      expect(leastNs).toBeGreaterThanOrEqual(0)
+      expect(mostNs).toBeGreaterThanOrEqual(10e6)
+      expect(mostNs).toBeGreaterThan(leastNs)
+    }
+    expect(lags.length).toBeGreaterThan(writes.length)
+  })
+
+  it('is none where writes take no time', async () => {
+    const lags = await lagsOf('EMULATED', 0)
+    expect(lags.length).toBeGreaterThan(10)
+    for (const lag of lags) expect(lag).toEqual({ ageNs: 0, write: undefined })
   })
 })

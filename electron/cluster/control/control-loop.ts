@@ -10,7 +10,7 @@ import type { PeriodReport } from '#core/adaptbf/controller.ts'
 import type { LoopOptions } from '#core/adaptbf/loop-options.ts'
 import { InvariantError, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { Decision, Mode } from '#core/control/controller.ts'
+import type { ControlLag, Decision, Mode } from '#core/control/controller.ts'
 import {
   ControlSteps,
   type Action,
@@ -29,6 +29,7 @@ import type { NodeReading } from '../read/collector.ts'
 import type { ClusterSource, NodeConnection } from '../../base/connection.ts'
 import type { JobIdWatch } from '../state/job-id-watch.ts'
 import type { JobRegistry } from '../state/job-registry.ts'
+import { JobStatsClearing } from './job-stats-clearing.ts'
 import { TargetControllers } from './target-controllers.ts'
 import type { LedgerStateStore } from './ledger-state-store.ts'
 import { PendingWork } from './pending-work.ts'
@@ -131,6 +132,8 @@ export class ControlLoop {
   readonly #source: ClusterSource
   readonly #audit: Audit
   readonly controllers: TargetControllers
+  /** Clearing of job_stats after each period; off unless an operator chose it. */
+  readonly clearing: JobStatsClearing
   readonly #leases = new Map<string, Lease>()
   readonly #outcomes = new Map<string, PlanOutcome>()
   /** Servers on which this session may have rules. */
@@ -142,10 +145,14 @@ export class ControlLoop {
   readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
   readonly #permit: WritePermit
   readonly #underWay = new PendingWork()
+  /** Times of the last write of a plan that was read back, by server: of its first command, and of the end of the read-back, ns. */
+  readonly #writes = new Map<string, { readonly sentNs: number; readonly readBackNs: number }>()
   /** Rates of Sluice's rules after the last write, by server and name. */
   readonly #writtenRates = new Map<string, ReadonlyMap<string, number>>()
   /** Reason for leaving enforce automatically; cleared when a mode is chosen. */
   #leaveReason: Failure | undefined
+  /** Called after job_stats of a server were cleared, with the source's time before and after it. */
+  onCleared: (host: string, sentNs: number, clearedNs: number) => void = () => undefined
   /** Called when it leaves enforce automatically. */
   onLeave: (why: Failure) => void = () => undefined
 
@@ -176,6 +183,7 @@ export class ControlLoop {
     const terms = { controller: start.controller, fences, periodNs: source.periodNs, deadbandPercent: 0 }
     this.#steps = new ControlSteps(terms, start.mode, source.nowNs())
     this.#audit = audit
+    this.clearing = new JobStatsClearing(source, audit, (...cleared) => this.onCleared(...cleared))
     this.controllers = new TargetControllers(source, start.controller, start.options, ledgerStates)
     for (const n of source.nodes) {
       const options: LeaseOptions = { store: start.leases, may: this.may }
@@ -272,6 +280,7 @@ export class ControlLoop {
 
   setMode(mode: Mode): void {
     this.#steps.setMode(mode, this.#source.nowNs())
+    if (mode !== 'enforce') this.clearing.end()
     if (mode === 'enforce') this.#permit.renew()
     this.#leaveReason = undefined
     this.#writtenRates.clear()
@@ -300,6 +309,7 @@ export class ControlLoop {
   begin(node: NodeConnection, reading: NodeReading, jobs: JobRegistry, nowNs: number): BegunPeriod {
     const began = performance.now()
     const { host } = node
+    this.clearing.look(reading)
     if (this.#underWay.has(host)) {
       return { period: this.#period(host, this.#hold(reading.targets, nowNs), reading), written: undefined }
     }
@@ -320,7 +330,11 @@ export class ControlLoop {
     const period = { ...asRead, allocateMs: decided - began }
     const session = { isWritten: this.#written.has(host), isCovered: this.#leases.get(host)?.isOpen === true }
     const action = this.#steps.actionOf(step, session, nowNs)
-    const work = this.#carryOut(action, step, { node, reading, asRead, nowNs })
+    const isClearing = this.#mayClear(reading, nowNs)
+    const at = { node, reading, asRead, nowNs }
+    const work = isClearing
+      ? this.clearing.clear(node).then(() => this.#carryOut(action, step, at) ?? asRead)
+      : this.#carryOut(action, step, at)
     if (!work) return { period, written: undefined }
     const written = work.then((after) => ({
       ...after,
@@ -329,6 +343,12 @@ export class ControlLoop {
     }))
     this.#underWay.add(host, written)
     return { period, written }
+  }
+
+  /** True if a server is cleared after this reading: all of its counters were read. */
+  #mayClear({ targets }: NodeReading, nowNs: number): boolean {
+    const isRead = targets.length > 0 && targets.every((t) => t.deltas !== undefined)
+    return this.clearing.isOn && isRead && this.#steps.isWriting(nowNs) && this.may() === undefined
   }
 
   /** Input of the control step for a server. */
@@ -406,8 +426,20 @@ export class ControlLoop {
 
   #decide(reading: NodeReading, { isSystem }: ServerSeen, jobs: JobRegistry, nowNs: number): Decision[] {
     const names = this.#steps.isWriting(nowNs) ? new Set(reading.rules.map((r) => r.name)) : undefined
-    const last = { host: reading.host, names, isSystem }
+    const last = { host: reading.host, names, isSystem, lag: this.#lagOf(reading) }
     return reading.targets.map((t) => this.controllers.decide(t, jobs, nowNs, last))
+  }
+
+  /** Lag of a server's observation: how old it is now, and when the last write came into force in its period. */
+  #lagOf({ host, atNs, targets, periodNs }: NodeReading): ControlLag {
+    const ageNs = Math.max(0, this.#source.nowNs() - atNs)
+    const last = this.#writes.get(host)
+    // Counts are scaled to one period, and so are the times in it.
+    const scale = targets[0]?.scale ?? 1
+    const startNs = atNs - periodNs / scale
+    if (!last || last.readBackNs <= startNs) return { ageNs, write: undefined }
+    const leastNs = Math.max(0, last.sentNs - startNs) * scale
+    return { ageNs, write: { leastNs, mostNs: (last.readBackNs - startNs) * scale } }
   }
 
   #hold(targets: readonly { readonly target: string }[], nowNs: number): Decision[] {
@@ -514,11 +546,13 @@ export class ControlLoop {
   /** @param nowNs  time of the period; undefined if rules are removed, which needs no lease. */
   async #enforce(node: NodeConnection, plan: Plan, asRead: ServerPeriod, nowNs?: number): Promise<ServerPeriod> {
     const atMs = this.#nowMs()
+    const sentNs = this.#source.nowNs()
     const applied: Applied = await applyPlan(node, plan, this.#audit, atMs, {
       may: this.may,
       timerFile: this.#leases.get(node.host)?.state?.file,
     })
     if (applied.late) this.#underWay.add(node.host, applied.late)
+    if (applied.rules) this.#writes.set(node.host, { sentNs, readBackNs: this.#source.nowNs() })
     const taken =
       applied.isUncovered && nowNs !== undefined ? await this.#leases.get(node.host)?.endedElsewhere(nowNs) : undefined
     if (taken) this.#notCovered(node.host, { ok: false, error: taken })

@@ -11,7 +11,7 @@ import type { AdapTbfOptions } from '#core/adaptbf/controller-options.ts'
 import { makeController } from '#core/adaptbf/make-controller.ts'
 import type { PairMove } from '#core/adaptbf/pair-accounts.ts'
 import { invariant, type Failure } from '#core/base/result.ts'
-import type { Controller, Decision } from '#core/control/controller.ts'
+import type { ControlLag, Controller, Decision } from '#core/control/controller.ts'
 import { haveLapsed } from '#core/control/desired-rule.ts'
 import type { TargetReading } from '../read/collector.ts'
 import type { ClusterSource, TargetCounters } from '../../base/connection.ts'
@@ -67,6 +67,8 @@ export interface LastRules {
   readonly names: ReadonlySet<string> | undefined
   /** True for a system job, which has no rule. */
   readonly isSystem: (jobId: string) => boolean
+  /** Age of the observation, and when these rules came into force in its period. */
+  readonly lag: ControlLag
 }
 
 /** Records restored from the history when a target was first seen. */
@@ -155,6 +157,7 @@ export class TargetControllers {
         ...period?.jobs.get(d.jobId),
       })),
       deviceBusy: period?.deviceBusy,
+      lag: last.lag,
     }
     for (const [jobId, counts] of period?.jobs ?? []) {
       // Jobs that wait without being served do not appear in job_stats.
@@ -189,6 +192,16 @@ export class TargetControllers {
 
   report(target: string): PeriodReport | undefined {
     return this.#adaptbf(target)?.report
+  }
+
+  /** Longest delays over the targets in their last periods; undefined if none was decided. */
+  get lag(): ControlLag | undefined {
+    const lags = [...this.#targets.keys()].flatMap((target) => this.report(target)?.lag ?? [])
+    if (lags.length === 0) return undefined
+    const writes = lags.flatMap(({ write }) => write ?? [])
+    const longest = (of: readonly number[]): number => of.reduce((most, ns) => Math.max(most, ns), 0)
+    const [leastNs, mostNs] = [longest(writes.map((w) => w.leastNs)), longest(writes.map((w) => w.mostNs))]
+    return { ageNs: longest(lags.map((l) => l.ageNs)), write: writes.length === 0 ? undefined : { leastNs, mostNs } }
   }
 
   /** Current debts between jobs on a target; undefined without a ledger. */

@@ -25,6 +25,8 @@ export interface TargetReading {
    * read.
    */
   readonly deltas: readonly JobDelta[] | undefined
+  /** Entries that others cleared since the previous reading. */
+  readonly replaced: number
   /** Factor that scales `deltas` to one sampling period: the period over the time between the two readings. */
   readonly scale: number
 }

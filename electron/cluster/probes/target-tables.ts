@@ -27,6 +27,7 @@ export interface ServedTarget extends TargetReading {
 }
 
 interface Target {
+  readonly service: Service
   readonly deltas: JobDeltas
   readonly table: JobTable
   reader: JobStatsReader
@@ -147,7 +148,7 @@ export class TargetTables {
       const place = this.#placeOf(name)
       if (!place) continue
       const { target } = place
-      const t = this.#target(target)
+      const t = this.#target(target, place.service)
       bytes += text.length
       const cut = this.#cut?.get(target)
       let entries: readonly JobEntry[]
@@ -162,7 +163,8 @@ export class TargetTables {
       }
       const { table } = t
       const rawOf = cut ? (e: JobEntry) => table.textOf(e) ?? '' : (e: JobEntry) => text.slice(...e.span)
-      targets.push({ ...place, entries, rawOf, deltas: t.deltas.update(entries), scale })
+      const deltas = t.deltas.update(entries)
+      targets.push({ ...place, entries, rawOf, deltas, replaced: t.deltas.replaced, scale })
     }
     if (!this.#cut) {
       this.#fullReadBytes = bytes
@@ -190,10 +192,19 @@ export class TargetTables {
     this.#pauseNs = -Infinity
   }
 
-  #target(name: string): Target {
+  /** Takes note that the tables of a service were cleared: what they have at the next reading came since. */
+  cleared(service: Service): void {
+    for (const t of this.#targets.values()) {
+      if (t.service !== service) continue
+      t.deltas.cleared()
+      t.table.forget()
+    }
+  }
+
+  #target(name: string, service: Service): Target {
     let t = this.#targets.get(name)
     if (!t) {
-      t = { deltas: new JobDeltas(), table: new JobTable(), reader: new JobStatsReader(toBytes) }
+      t = { service, deltas: new JobDeltas(), table: new JobTable(), reader: new JobStatsReader(toBytes) }
       this.#targets.set(name, t)
     }
     return t

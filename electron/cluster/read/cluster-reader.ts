@@ -134,6 +134,11 @@ export class ClusterReader {
     return this.#servers.filter((c) => c.node.roles.includes(role)).map((c) => c.node.host)
   }
 
+  /** Takes note that Sluice cleared job_stats on a server; see `NodeCollector.cleared`. */
+  cleared(host: string, sentNs: number, clearedNs: number): void {
+    this.#servers.find((c) => c.node.host === host)?.server.collector.cleared(sentNs, clearedNs)
+  }
+
   node(host: string): NodeConnection | undefined {
     return this.#servers.find((c) => c.node.host === host)?.node
   }

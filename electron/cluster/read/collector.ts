@@ -18,8 +18,9 @@ import { readCosts, type PartOfReading } from '../probes/shares.ts'
 import type { ServerProbe } from '../probes/server-probe.ts'
 import { TargetTables, type ServedTarget } from '../probes/target-tables.ts'
 import type { NodeReading, Reading, ReadText, ServiceReading, StreamTimes } from '../probes/reading.ts'
-import { isJobStats, servicesOf, statsOf, type Service } from '../../base/service.ts'
+import { isJobStats, SERVICES, servicesOf, statsOf, type Service } from '../../base/service.ts'
 import { detach } from '../../base/detach.ts'
+import { ServerClock } from './server-clock.ts'
 import { WaitMeter } from '../probes/service-wait.ts'
 
 type Rules = Pick<ServiceReading, 'policies' | 'rules' | 'rulesText'>
@@ -94,7 +95,7 @@ interface Answer {
   readonly bytes: number
   readonly tookMs: number
   readonly cpuMs: number | null | undefined
-  /** The source's clock in the middle of reading job_stats. */
+  /** Time of reading job_stats on the source's clock: on the server if it was streamed, otherwise the middle of the exchange. */
   readonly atNs: number
   readonly stream: StreamTimes | undefined
 }
@@ -122,6 +123,9 @@ export class NodeCollector {
   /** Set while the probe has a note that the server is read whole. */
   #isFullReadReported = false
   readonly #tables: TargetTables
+  readonly #clock = new ServerClock()
+  /** True while job_stats are being read. */
+  #isReadingJobs = false
   /** Time of the last reading of job_stats on the source's clock; undefined if the next reading is a base. */
   #jobsNs: number | undefined
   #targets: readonly ServedTarget[] = []
@@ -163,7 +167,22 @@ export class NodeCollector {
   forgetBase(): void {
     this.#version = undefined
     this.#jobsNs = undefined
+    this.#clock.reset()
     this.#tables.forget()
+  }
+
+  /**
+   * Takes note that Sluice cleared the job_stats of the OSTs: the next reading counts from then on. Without effect if a reading was taken
+   * meanwhile, which may have seen the tables before or after; then the entries tell.
+   *
+   * @param sentNs    time of sending the command, on the source's clock.
+   * @param clearedNs time of its answer.
+   */
+  cleared(sentNs: number, clearedNs: number): void {
+    if (this.#isReadingJobs || this.#jobsNs === undefined || this.#jobsNs > sentNs) return
+    this.#tables.cleared(SERVICES.ost_io)
+    // Metadata targets of a combined server are still counted from their last reading.
+    if (this.#targets.every((t) => t.service === SERVICES.ost_io)) this.#jobsNs = Math.round((sentNs + clearedNs) / 2)
   }
 
   #namesOf(part: PartOfReading): string[] {
@@ -173,7 +192,10 @@ export class NodeCollector {
   }
 
   async #read(due: readonly PartOfReading[], atNs: number): Promise<Reading> {
-    const answered = await this.#probe.together(() => this.#collect(due, atNs))
+    this.#isReadingJobs = due.includes('job_stats')
+    const answered = await this.#probe
+      .together(() => this.#collect(due, atNs))
+      .finally(() => (this.#isReadingJobs = false))
     if (!answered.ok) return { ok: false, reason: firstLine(formatReason(answered.error), REASON_MAX) }
     const answer = answered.value
     if (answer.bytes > ANSWER_MAX) {
@@ -216,7 +238,8 @@ export class NodeCollector {
       const read = await this.#probe.stream(parts.flatMap((p) => this.#namesOf(p)))
       if (!read) return false
       const { reading, tookMs, cpuMs } = read
-      if (parts.includes('job_stats')) jobsNs = Math.round((fromNs + this.#source.nowNs()) / 2)
+      const atNs = this.#clock.timeOf(reading, fromNs, this.#source.nowNs())
+      if (parts.includes('job_stats')) jobsNs = atNs
       const { sequence, uptimeMs } = reading
       streamed = { sequence, uptimeMs, tookMs: reading.tookMs }
       if (cpuMs !== undefined) streamCpuMs = (streamCpuMs ?? 0) + cpuMs

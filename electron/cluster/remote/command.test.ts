@@ -10,6 +10,8 @@ import type { NodeConnection } from '../../base/connection.ts'
 import { READINGS } from '../discovery/readings.ts'
 import { noScope, ROOT_SCOPE, type SudoScope } from './sudo-scope.ts'
 import { filteredCommand } from '../probes/job-filter.ts'
+import { CLEAR_COMMAND } from '../control/job-stats-clearing.ts'
+import { FIND_READERS } from '../probes/other-readers.ts'
 import { READ_SHELL_CPU } from '../probes/shell-cpu.ts'
 import { gate, literalOf, type Access, readLine } from './command.ts'
 import { SERVICES } from '../../base/service.ts'
@@ -61,6 +63,8 @@ const OURS: readonly string[] = [
   setCommand({ epsilon: 0.1, limits: [{ scope: 'read', rate: 5 }] }, 3),
   setPoliciesCommand("a: 'b'\nc", 3),
   READ_SHELL_CPU,
+  FIND_READERS,
+  CLEAR_COMMAND,
   filteredCommand(['obdfilter.*.job_stats', RULES], { s: 1, ns: 2 }),
   ...(['systemd', 'shell', 'helper'] as const).flatMap((kind) => [
     value(makeTimerCommand(kind, timer)),
@@ -156,6 +160,18 @@ describe('the closed list', () => {
   })
 })
 
+it('clearing of job_stats goes through sudo where its line is granted, and not through the helper, which cannot', () => {
+  const helper = scope('write', { hasHelper: true, grants: [grant('get_param version')] })
+  expect(literalOf(CLEAR_COMMAND, { ...BROAD, sudo: helper })).toMatchObject({
+    ok: false,
+    error: { code: 'REMOTE_NO_RIGHT' },
+  })
+  const granted = scope('write', { hasHelper: true, grants: [grant('set_param obdfilter.\\*.job_stats=clear')] })
+  expect(sent(CLEAR_COMMAND, { ...BROAD, sudo: granted })).toBe(
+    "sudo -n /usr/sbin/lctl set_param 'obdfilter.*.job_stats'=clear",
+  )
+})
+
 const REFUSED: readonly string[] = [
   '',
   ' ',
@@ -189,6 +205,13 @@ const REFUSED: readonly string[] = [
   'lctl set_param',
   'lctl set_param jobid_var=x',
   'lctl set_param obdfilter.*.job_stats=clear',
+  "lctl set_param 'mdt.*.job_stats'=clear",
+  "lctl set_param 'obdfilter.one-OST0000.job_stats'=clear",
+  "lctl set_param 'obdfilter.*.job_stats'=1.job.u1",
+  "lctl set_param 'obdfilter.*.job_stats'=clear jobid_var=x",
+  "lctl set_param -P 'obdfilter.*.job_stats'=clear",
+  "lctl set_param 'obdfilter.*.stats'=clear",
+  "lctl set_param 'obdfilter.*.job_stats'=clear; lctl set_param 'obdfilter.*.job_stats'=clear",
   `lctl set_param -P ${RULES}='stop a'`,
   `lctl set_param ${RULES}='stop a' jobid_var=x`,
   `lctl set_param ${RULES}='stop a'; lctl set_param ${RULES}='stop b'`,

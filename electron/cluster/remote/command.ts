@@ -11,6 +11,7 @@ import { parseRuleCommand, type RuleCommand } from '#core/tbf/rule-command.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { readTimerCommand, timerCommandText } from '../../enforce/expiry-match.ts'
 import { filterTail, readFiltered } from '../probes/job-filter.ts'
+import { FIND_READERS } from '../probes/other-readers.ts'
 import { READ_SHELL_CPU } from '../probes/shell-cpu.ts'
 import { parseWhileTimerExists, whileTimerExists } from '../../base/while-timer-exists.ts'
 import type { NodeFacts } from './facts.ts'
@@ -46,7 +47,7 @@ const filteredReading: CompoundShape = {
 /** Lines without variable parts. */
 const constants: CompoundShape = {
   name: 'a constant line',
-  rewrite: (line) => (line === READ_SHELL_CPU ? line : undefined),
+  rewrite: (line) => (line === READ_SHELL_CPU || line === FIND_READERS ? line : undefined),
 }
 
 /** `printf %s TEXT | sluice padll policies set`: the policy text is the operator's own. */

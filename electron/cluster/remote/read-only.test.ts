@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { filteredCommand } from '../probes/job-filter.ts'
+import { FIND_READERS } from '../probes/other-readers.ts'
 import { isReading } from './read-only.ts'
 
 describe('what counts as reading', () => {
@@ -11,11 +12,14 @@ describe('what counts as reading', () => {
     'systemctl is-system-running',
     'date +%s.%N',
     filteredCommand(['obdfilter.*.job_stats'], { s: 1, ns: 2 }),
+    FIND_READERS,
   ])('%s does', (line) => expect(isReading(line)).toBe(true))
 
   it.each([
     "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='stop a'",
     "lctl get_param version; lctl set_param ost.OSS.ost_io.nrs_tbf_rule='stop a'",
+    "lctl set_param 'obdfilter.*.job_stats'=clear",
+    `${FIND_READERS}; reboot`,
     'lctl get_param version;reboot',
     'lctl get_param version\nreboot',
     'lctl get_param $(reboot)',

@@ -2,6 +2,7 @@
 import { fail } from '#core/base/result.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { readFiltered } from '../probes/job-filter.ts'
+import { FIND_READERS } from '../probes/other-readers.ts'
 import { READ_SHELL_CPU } from '../probes/shell-cpu.ts'
 import { readTimerCommand } from '../../enforce/expiry-match.ts'
 
@@ -15,7 +16,7 @@ const READS = [
 
 /** True if a command line of the console is known to change nothing. */
 export function isReading(command: string): boolean {
-  if (readTimerCommand(command)?.verb === 'list' || command === READ_SHELL_CPU) return true
+  if (readTimerCommand(command)?.verb === 'list' || command === READ_SHELL_CPU || command === FIND_READERS) return true
   // Filtered on the server by Sluice's own program: the reading itself decides.
   const filtered = readFiltered(command)
   if (filtered) return isReading(filtered.reading)

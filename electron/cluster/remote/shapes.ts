@@ -48,6 +48,9 @@ const isReadable = (name: string): boolean => NAMED.test(name) || IN_TREE.test(n
 const RULES: ReadonlySet<string> = new Set(Object.values(SERVICES).map((s) => s.rules))
 const POLICY: ReadonlySet<string> = new Set(Object.values(SERVICES).map((s) => s.policies))
 
+/** The only assignment that clears counters: those of all jobs on the OSTs of a server, after a period (docs/connect.md). */
+export const CLEAR_JOB_STATS = `${SERVICES.ost_io.jobStats}=clear`
+
 /** Parts of rules: conditions, names, numbers. Neither quotes nor other characters that are special to a shell. */
 const RULE_TEXT = /^[A-Za-z0-9.@_:/+#%=~^*?,&{}[\] -]{1,4095}$/
 const POLICY_TEXT = /^[a-z0-9_+ ]{1,64}$/
@@ -61,6 +64,7 @@ export function isAssignment(word: string): boolean {
   const name = word.slice(0, at)
   const value = word.slice(at + 1)
   if (RULES.has(name)) return isRuleText(value)
+  if (word === CLEAR_JOB_STATS) return true
   return POLICY.has(name) && POLICY_TEXT.test(value) && parsePolicyCommand(value, { hp: true, policies: POLICIES }).ok
 }
 

@@ -143,6 +143,7 @@ describe('while something recorded is on screen', () => {
     'source.setMode': (c) => c.source.setMode({ mode: 'enforce' }),
     'source.unlock': (c) => c.source.unlock({ typed: 'demo' }),
     'source.setController': (c) => c.source.setController({ controller: 'none' }),
+    'source.startClearing': (c) => c.source.startClearing({ typed: 'demo' }),
     'source.setControllerOptions': (c) => c.source.setControllerOptions({ deadbandPercent: 1 }),
     'rules.stage': (c) => c.rules.stage({ service: 'ost_io' } as Parameters<typeof c.rules.stage>[0]),
     'rules.stagePolicy': (c) => c.rules.stagePolicy({ service: 'ost_io', policy: 'fifo', reason: 'x' }),

@@ -75,7 +75,7 @@ function recordedStatus(
     unlockedUntilMs: null,
     nextExpiry: null,
     controller: 'none',
-    adaptbf: { ...adaptbfStatus(monitor), maxRates: [] },
+    adaptbf: { ...adaptbfStatus(monitor), maxRates: [], lag: null, clearing: { isOn: false, clears: 0 } },
     cycle: null,
     nodes: { total: viewed.servers.length, reporting: viewed.servers.length - missing.length, missing },
     counts: {

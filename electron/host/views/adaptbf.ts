@@ -2,16 +2,20 @@
 import type { AdaptbfChange, CycleFrame } from '#core/api/adaptbf.ts'
 import type { StatusFrame } from '#core/api/frames.ts'
 import { type LoopOptions, measuresOf } from '#core/adaptbf/loop-options.ts'
+import { NS_PER_MS } from '#core/base/units.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { CYCLE_COLUMNS, TOTAL } from '../../cluster/state/recent.ts'
 import { rateSamples } from '../position.ts'
 
 export function adaptbfStatus(monitor: ClusterMonitor): StatusFrame['adaptbf'] {
-  const { controllers } = monitor.loop
+  const { controllers, clearing } = monitor.loop
+  const { lag } = controllers
   return {
     options: controllers.options,
     measures: [...measuresOf(monitor.knowledge)],
     maxRates: monitor.targets.map(({ target }) => ({ target, ratePerSec: controllers.maxRate(target) })),
+    clearing: { isOn: clearing.isOn, clears: clearing.clears },
+    lag: lag ? { ageMs: lag.ageNs / NS_PER_MS, inForceMs: lag.write ? lag.write.mostNs / NS_PER_MS : null } : null,
   }
 }
 

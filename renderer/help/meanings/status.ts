@@ -44,7 +44,9 @@ export const statusMeanings = [
     means: 'One round of reading, parsing, deciding and writing, mean of the last second.',
     formula: 'collect + parse + allocate + apply',
     source: 'AdapTBF IV-G reports about 25 ms',
-    caveat: 'Servers are read in parallel: their collect times overlap.',
+    caveat:
+      'Servers are read in parallel: their collect times overlap. Under AdapTBF the lag is shown, too: the age of the counters at the ' +
+      'decision, and the time from the reading until its rules were in force.',
   },
   {
     id: 'status.history',

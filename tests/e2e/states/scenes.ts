@@ -39,6 +39,8 @@ export const status = (patch: Partial<StatusFrame> = {}): StatusFrame => ({
     },
     measures: ['served'],
     maxRates: [],
+    lag: null,
+    clearing: { isOn: false, clears: 0 },
   },
   nodes: { total: 15, reporting: 15, missing: [] },
   counts: { jobs: 412, targets: 52, rules: 8 },

@@ -385,6 +385,7 @@ export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost
     },
     source: {
       setMode: note('setMode', () => undefined),
+      startClearing: note('startClearing', () => undefined),
       lock: note('lock', () => undefined),
       unlock: note('unlock', () => ({ untilMs: Date.now() + 900_000 })),
       stopAll: note('stopAll', () => ({
