@@ -107,7 +107,7 @@ static ino_t replace(const char *path, const char *fresh, const char *text, size
 
 static void write_target(struct target *t, int jobs, char *buffer, const char *fresh) {
   char path[600];
-  snprintf(path, sizeof path, "%s/job_stats", t->folder);
+  snprintf(path, sizeof path, "%.511s/job_stats", t->folder);
   char *at = stpcpy(buffer, "job_stats:\n");
   for (int i = 0; i < jobs; i++)
     if (t->jobs[i].is_listed) at = mempcpy(at, t->jobs[i].text, t->jobs[i].length);
@@ -117,7 +117,7 @@ static void write_target(struct target *t, int jobs, char *buffer, const char *f
 static void step_target(struct target *t, int jobs, int changed) {
   char path[600];
   struct stat found;
-  snprintf(path, sizeof path, "%s/job_stats", t->folder);
+  snprintf(path, sizeof path, "%.511s/job_stats", t->folder);
   if (stat(path, &found) == 0 && t->inode != 0 && found.st_ino != t->inode)
     for (int i = 0; i < jobs; i++) t->jobs[i].is_listed = 0;
   /* Neighbours in a seeded order: CHANGED different ones. */
