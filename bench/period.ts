@@ -6,10 +6,9 @@
  * of that login, without sshd and with it. Parameters are files of a tmpfs: the kernel's time for printing real ones is in none.
  */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { median, quantile } from '#core/base/statistics.ts'
-import { getParamCommand } from '#core/lustre/lctl.ts'
 import { filteredCommand } from '#electron/cluster/probes/job-filter.ts'
 import { CounterReader, readerProgram } from '#electron/cluster/remote/counter-reader.ts'
 import type { Session } from '#electron/ssh/session.ts'
@@ -17,12 +16,13 @@ import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electr
 import { scratch } from '#tests/kits/electron/ssh/sshd.ts'
 import { noServers } from '../tests/lab/nspawn.ts'
 import { PROGRAMS, startPeriodLab, TREE, type Feed, type PeriodLab } from '../tests/lab/period/lab.ts'
+import { ConsoleFolder, ownRulesOn } from '../tests/servers/lab.ts'
 import { told, type Measured, type Suite } from './measure.ts'
 
 const HZ = 10
 const STEP_MS = 1000 / HZ
 /** Readings behind one figure, and figures of each way. */
-const READINGS = 20
+const READINGS = 15
 const ROUNDS = 3
 const NAMES = ['obdfilter.*.job_stats', 'ost.OSS.ost_io.nrs_policies', 'ost.OSS.ost_io.nrs_tbf_rule']
 const AWKS = ['mawk', 'gawk', 'busybox awk'] as const
@@ -139,7 +139,6 @@ const WAYS: readonly Way[] = [
   command('lctl', 'today: one lctl and one awk a reading', (_, sinceMs) =>
     filteredCommand(NAMES, { s: Math.floor(sinceMs / 1000), ns: nsOf(sinceMs) }),
   ),
-  command('lctl-whole', 'one lctl a reading, without the filter', () => getParamCommand(...NAMES)),
   command('cat', 'one cat a reading', (feed) => `cat ${filesOf(feed).join(' ')}`),
   plain('plain.c', 'a C program that only reads, in blocks', (files) => `${PROGRAMS}/plain-reader ${files}`),
   ...AWKS.map((awk) => {
@@ -200,10 +199,10 @@ async function cpuOf(lab: PeriodLab, host: string): Promise<{ readonly sshd: num
 }
 
 /** Rules of a controller for 40 jobs, so that all ways read them. */
+const TBF = "lctl set_param ost.OSS.ost_io.nrs_policies='tbf jobid'"
 const RULES = [
-  "lctl set_param ost.OSS.ost_io.nrs_policies='tbf jobid'",
   'for i in $(seq 40); do',
-  'lctl set_param ost.OSS.ost_io.nrs_tbf_rule="start job_$i jobid={ior.1000.$i} rate=$((100 + i))"; done',
+  'lctl set_param ost.OSS.ost_io.nrs_tbf_rule="start job_$i jobid={$((4000 + i)).ior.u1000} rate=$((100 + i))"; done',
 ].join('\n')
 
 interface Cost {
@@ -236,6 +235,9 @@ async function costs(lab: PeriodLab, host: string, feed: Feed, ways: readonly Wa
       cost.programs.push((after.programs - before.programs) / READINGS)
       cost.whole.push((after.programs + after.sshd - before.programs - before.sshd) / READINGS)
       cost.bytes.push(bytes / READINGS)
+      process.stderr.write(
+        `# ${feed.jobs}x${feed.targets} ${way.id}: ${cost.programs.at(-1)?.toFixed(2)} ms, ${cost.whole.at(-1)?.toFixed(2)} ms with sshd\n`,
+      )
       open.close()
       session.stop()
       await sleep(50)
@@ -401,23 +403,128 @@ async function intervalFigures(lab: PeriodLab, hosts: readonly string[]): Promis
   const setting = `readings of ${hosts.length} servers at ${HZ} Hz for ${INTERVALS_S} s, 40 jobs on 4 targets each, all change; ${missed} of ${intervals.length + missed + hosts.length} missed`
   return [
     told({ id: `${id}.p50`, unit: 'ms', note: setting }, [median(intervals)]),
-    told({ id: `${id}.p99`, unit: 'ms', note: setting, must: { most: 130 } }, [quantile(Float64Array.from(intervals).sort(), 0.99)]),
+    told({ id: `${id}.p99`, unit: 'ms', note: setting, must: { most: 130 } }, [
+      quantile(Float64Array.from(intervals).sort(), 0.99),
+    ]),
     told({ id: `${id}.console`, unit: 'cores', note: `processor of the console; ${setting}`, must: { most: 0.5 } }, [
       cores,
     ]),
   ]
 }
 
+/** Set period of a cluster, ms: the shortest that a live cluster accepts. */
+const SET_MS = Number(process.env.SLUICE_PERIOD_MS ?? 200)
+const LOOP_MS = 20_000
+const START_MS = 90_000
+
+const ticksOf = (pid: number): number => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[11]) + Number(fields[12])
+}
+/** Processor time of a process and its descendants, ms; in steps of 10. */
+function treeMs(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    .split(' ')
+    .filter((w) => w.trim() !== '')
+  return 10 * ticksOf(pid) + children.reduce((ms, child) => ms + treeMs(Number(child)), 0)
+}
+
+interface Line {
+  readonly t: number
+  readonly shadow_left_s?: number
+  readonly missing?: readonly unknown[]
+  readonly rules: readonly { readonly rules: readonly unknown[] }[]
+}
+
+const linesOf = (text: string): Line[] =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((l) => JSON.parse(l) as Line)
+
+const READERS = 'for p in /proc/[0-9]*; do case $(readlink $p/exe) in */mawk) echo reader;; esac; done; :'
+
+/**
+ * `sluice control` of these servers in enforce mode: its intervals by its own lines, its processor time, and what is left after
+ * it was killed.
+ */
+async function loopFigures(lab: PeriodLab, hosts: readonly string[]): Promise<Measured[]> {
+  for (const host of hosts) {
+    await choose(lab, host, 'mawk')
+    await lab.feed(host, SIZES['40x4-idle'])
+  }
+  const folder = new ConsoleFolder(lab.lab, hosts.length === 1 ? hosts[0] : undefined)
+  const words = ['--controller', 'adaptbf', '--mode', 'enforce', '--target', folder.cluster, '--json']
+  const console = folder.start('control', folder.cluster, ...words)
+  const pid = console.child.pid ?? 0
+  let isEnded = false
+  void console.ended.then(() => (isEnded = true))
+  const enforcing = (): Line[] => linesOf(console.stdout()).filter((l) => l.shadow_left_s === undefined)
+  for (const from = performance.now(); enforcing().length < 10; await sleep(200)) {
+    if (isEnded) throw new Error((await console.ended).stderr)
+    if (performance.now() - from > START_MS) throw new Error('the controller did not begin to enforce')
+  }
+  const first = enforcing().length
+  const beforeMs = treeMs(pid)
+  const from = performance.now()
+  await sleep(LOOP_MS)
+  const cores = (treeMs(pid) - beforeMs) / (performance.now() - from)
+  const lines = enforcing().slice(first)
+  console.child.kill('SIGKILL')
+  const killed = performance.now()
+  const seconds = async (isLeft: (host: string) => Promise<boolean>): Promise<number> => {
+    let left = [...hosts]
+    while (left.length > 0) {
+      const still: string[] = []
+      for (const host of left) if (await isLeft(host)) still.push(host)
+      left = still
+    }
+    return (performance.now() - killed) / 1000
+  }
+  const readerEnds = await seconds(async (host) => (await lab.run(host, READERS)).includes('reader'))
+  const rulesEnd = await seconds(async (host) => {
+    await sleep(200)
+    return (await ownRulesOn(lab.lab, host)).length > 0
+  })
+  for (const host of hosts) await lab.endFeed(host)
+  const intervals = lines.slice(1).map((l, i) => (l.t - (lines[i]?.t ?? NaN)) * 1000)
+  const missed = Math.max(0, Math.round(LOOP_MS / SET_MS) - lines.length)
+  const partial = lines.filter((l) => (l.missing?.length ?? 0) > 0).length
+  const rules = lines.at(-1)?.rules.reduce((n, r) => n + r.rules.length, 0) ?? 0
+  const id = `period.loop.${hosts.length}-servers`
+  const note = `sluice control, AdapTBF, enforce, set to ${SET_MS} ms, ${hosts.length} servers of 40 jobs on 4 targets, 8 change on each in a period; ${rules} rules at the end; ${missed} of ${Math.round(LOOP_MS / SET_MS)} periods missed, ${partial} without a server`
+  const sorted = Float64Array.from(intervals).sort()
+  return [
+    told({ id: `${id}.p50`, unit: 'ms', note }, [quantile(sorted, 0.5)]),
+    told({ id: `${id}.p99`, unit: 'ms', note, must: { most: 130 } }, [quantile(sorted, 0.99)]),
+    told({ id: `${id}.console`, unit: 'cores', note: `processor of the console: ${note}`, must: { most: 0.5 } }, [
+      cores,
+    ]),
+    told(
+      { id: `${id}.killed.reader`, unit: 's', note: 'from kill -9 to the end of the last reader', must: { most: 2 } },
+      [readerEnds],
+    ),
+    told({ id: `${id}.killed.rules`, unit: 's', note: 'from kill -9 to the end of the last rule, by its lease' }, [
+      rulesEnd,
+    ]),
+  ]
+}
+
 async function run(): Promise<Measured[]> {
-  const only = process.env.SLUICE_PERIOD_BENCH ?? 'cost bytes clearing intervals'
+  const only = process.env.SLUICE_PERIOD_BENCH ?? 'cost bytes clearing intervals loop'
   const all: Measured[] = []
+  const isMany = only.includes('intervals') || only.includes('loop')
   const lab = await startPeriodLab({
-    servers: only.includes('intervals') ? 12 : 1,
+    servers: isMany ? 12 : 1,
     targets: 8,
+    settings: { interval_ms: SET_MS, max_rate: 2000 },
     ...(existsSync('/usr/bin/gawk') && { extra: copyGawk() }),
   })
   try {
     const host = lab.hosts[0] ?? ''
+    for (const each of lab.hosts) await lab.run(each, TBF)
+    if (only.includes('loop')) all.push(...(await loopFigures(lab, [host])), ...(await loopFigures(lab, lab.hosts)))
     await lab.run(host, RULES)
     if (only.includes('cost')) all.push(...(await costFigures(lab, host)))
     if (only.includes('bytes')) all.push(...(await byteFigures(lab, host)))

@@ -76,7 +76,7 @@ static void print_entry(struct job *j, int number) {
   j->samples[0] += n / 4;
   j->samples[1] += n;
   char *at = j->text;
-  at += sprintf(at, "- job_id:          ior.%d.%d\n", 1000 + number % 7, 4000 + number);
+  at += sprintf(at, "- job_id:          %d.ior.u%d\n", 4000 + number, 1000 + number % 7);
   at += sprintf(at, "  snapshot_time:   %ld.%09ld secs.nsecs\n", (long)now.tv_sec, now.tv_nsec);
   at += sprintf(at, "  start_time:      %lu.000000001 secs.nsecs\n", (unsigned long)j->start_s);
   at += sprintf(at, "  elapsed_time:    %ld.%09ld secs.nsecs\n", (long)now.tv_sec - (long)j->start_s, now.tv_nsec);
