@@ -6,7 +6,7 @@
  * of that login, without sshd and with it. Parameters are files of a tmpfs: the kernel's time for printing real ones is in none.
  */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { median, quantile } from '#core/base/statistics.ts'
 import { filteredCommand } from '#electron/cluster/probes/job-filter.ts'
@@ -27,6 +27,7 @@ const ROUNDS = 3
 const NAMES = ['obdfilter.*.job_stats', 'ost.OSS.ost_io.nrs_policies', 'ost.OSS.ost_io.nrs_tbf_rule']
 const AWKS = ['mawk', 'gawk', 'busybox awk'] as const
 type Awk = (typeof AWKS)[number]
+const nameOf = (awk: Awk): string => awk.split(' ')[0] ?? awk
 
 const SIZES = {
   '40x4': { jobs: 40, targets: 4, changed: 40, hz: HZ },
@@ -57,10 +58,11 @@ const filesOf = ({ targets }: Feed): string[] => [
 ]
 
 /** Way of a command in the session's shell. */
-function command(id: string, note: string, line: (feed: Feed, sinceMs: number) => string): Way {
+function command(id: string, note: string, line: (feed: Feed, sinceMs: number) => string, awk?: Awk): Way {
   return {
     id,
     note,
+    ...(awk && { awk }),
     open: async (session, feed) => {
       let beforeMs = Date.now()
       return {
@@ -109,7 +111,7 @@ const PLAIN_AWK =
   'BEGIN{print "ready";fflush();while((getline q<"/dev/stdin")>0){n=0;' +
   'for(i=1;i<ARGC;i++){while((getline l<ARGV[i])>0)n+=length(l)+1;close(ARGV[i])}print "read " n;fflush()}}'
 
-async function ready(session: Session): Promise<{ reader: CounterReader; read(): Promise<number> }> {
+async function ready(session: Session): Promise<{ reader: CounterReader; read: () => Promise<number> }> {
   const reader = new CounterReader(() => session.stream(readerProgram()))
   const read = async (): Promise<number> => {
     for (;;) {
@@ -124,7 +126,7 @@ async function ready(session: Session): Promise<{ reader: CounterReader; read():
 }
 
 const stream = (awk: Awk): Way => ({
-  id: `sluice-read.${awk.split(' ')[0] ?? awk}`,
+  id: `sluice-read.${nameOf(awk)}`,
   note: `sluice-read with ${awk}`,
   awk,
   open: async (session) => {
@@ -136,15 +138,20 @@ const stream = (awk: Awk): Way => ({
 const nsOf = (ms: number): number => (ms % 1000) * 1e6
 
 const WAYS: readonly Way[] = [
-  command('lctl', 'today: one lctl and one awk a reading', (_, sinceMs) =>
-    filteredCommand(NAMES, { s: Math.floor(sinceMs / 1000), ns: nsOf(sinceMs) }),
+  ...AWKS.map((awk) =>
+    command(
+      `lctl.${nameOf(awk)}`,
+      `today: one lctl and one ${awk} a reading`,
+      (_, sinceMs) => filteredCommand(NAMES, { s: Math.floor(sinceMs / 1000), ns: nsOf(sinceMs) }),
+      awk,
+    ),
   ),
   command('cat', 'one cat a reading', (feed) => `cat ${filesOf(feed).join(' ')}`),
   plain('plain.c', 'a C program that only reads, in blocks', (files) => `${PROGRAMS}/plain-reader ${files}`),
   ...AWKS.map((awk) => {
     const flags = awk === 'mawk' ? '-W interactive ' : ''
     return plain(
-      `plain.${awk.split(' ')[0] ?? awk}`,
+      `plain.${nameOf(awk)}`,
       `${awk} that only reads lines`,
       (files) => `awk ${flags}'${PLAIN_AWK}' ${files}`,
       awk,
@@ -268,7 +275,7 @@ async function costFigures(lab: PeriodLab, host: string): Promise<Measured[]> {
       ),
     )
     for (const awk of AWKS) {
-      const name = awk.split(' ')[0] ?? awk
+      const name = nameOf(awk)
       const own = median(of(`sluice-read.${name}`).programs)
       const ratio = (id: string): number => own / median(of(id).programs)
       const facts = (to: string, most: number): Parameters<typeof told>[0] => ({
@@ -278,7 +285,7 @@ async function costFigures(lab: PeriodLab, host: string): Promise<Measured[]> {
         note: `sluice-read with ${awk} to ${to}, ${setting}`,
         limit: LIMIT,
       })
-      all.push(told(facts('lctl', 0.2), [ratio('lctl')]))
+      all.push(told(facts('lctl', 0.2), [ratio(`lctl.${name}`)]))
       all.push(told(facts('plain-awk', 1.5), [ratio(`plain.${name}`)]))
       all.push(told(facts('plain-c', 1.5), [ratio('plain.c')]))
     }
@@ -346,7 +353,7 @@ async function clearingFigures(lab: PeriodLab, host: string): Promise<Measured[]
       }
     },
   })
-  const ways = WAYS.filter((w) => w.id === 'lctl' || w.id === 'sluice-read.mawk').flatMap((w) => [w, cleared(w)])
+  const ways = WAYS.filter((w) => w.id === 'lctl.mawk' || w.id === 'sluice-read.mawk').flatMap((w) => [w, cleared(w)])
   const found = await costs(lab, host, feed, ways)
   await lab.endFeed(host)
   return ways.map(({ id, note }) => {
@@ -443,7 +450,21 @@ const linesOf = (text: string): Line[] =>
     .slice(0, -1)
     .map((l) => JSON.parse(l) as Line)
 
-const READERS = 'for p in /proc/[0-9]*; do case $(readlink $p/exe) in */mawk) echo reader;; esac; done; :'
+/** Process ids on this machine of the readers of these servers. */
+async function readersOf(lab: PeriodLab, hosts: readonly string[]): Promise<number[]> {
+  const spaces = new Set<string>()
+  for (const host of hosts) spaces.add((await lab.run(host, 'readlink /proc/1/ns/pid')).trim())
+  const linkOf = (pid: string, name: string): string => {
+    try {
+      return readlinkSync(`/proc/${pid}/${name}`)
+    } catch {
+      return ''
+    }
+  }
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && linkOf(pid, 'exe').endsWith('/mawk') && spaces.has(linkOf(pid, 'ns/pid')))
+    .map(Number)
+}
 
 /**
  * `sluice control` of these servers in enforce mode: its intervals by its own lines, its processor time, and what is left after
@@ -471,22 +492,16 @@ async function loopFigures(lab: PeriodLab, hosts: readonly string[]): Promise<Me
   await sleep(LOOP_MS)
   const cores = (treeMs(pid) - beforeMs) / (performance.now() - from)
   const lines = enforcing().slice(first)
+  let readers = await readersOf(lab, hosts)
   console.child.kill('SIGKILL')
   const killed = performance.now()
-  const seconds = async (isLeft: (host: string) => Promise<boolean>): Promise<number> => {
-    let left = [...hosts]
-    while (left.length > 0) {
-      const still: string[] = []
-      for (const host of left) if (await isLeft(host)) still.push(host)
-      left = still
-    }
-    return (performance.now() - killed) / 1000
+  while (readers.length > 0) {
+    await sleep(10)
+    readers = readers.filter((reader) => existsSync(`/proc/${reader}`))
   }
-  const readerEnds = await seconds(async (host) => (await lab.run(host, READERS)).includes('reader'))
-  const rulesEnd = await seconds(async (host) => {
-    await sleep(200)
-    return (await ownRulesOn(lab.lab, host)).length > 0
-  })
+  const readerEnds = (performance.now() - killed) / 1000
+  for (const host of hosts) while ((await ownRulesOn(lab.lab, host)).length > 0) await sleep(200)
+  const rulesEnd = (performance.now() - killed) / 1000
   for (const host of hosts) await lab.endFeed(host)
   const intervals = lines.slice(1).map((l, i) => (l.t - (lines[i]?.t ?? NaN)) * 1000)
   const missed = Math.max(0, Math.round(LOOP_MS / SET_MS) - lines.length)
