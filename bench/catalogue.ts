@@ -37,6 +37,7 @@ import { benches as sandboxThreads } from '#electron/sandbox/sandbox.bench.ts'
 import { benches as ssh } from '#electron/ssh/ssh.bench.ts'
 import { suites as desktop } from './desktop.ts'
 import type { Bench, Growth, Suite } from './measure.ts'
+import { suites as period } from './period.ts'
 import { suites as window } from './window.ts'
 
 /** Benches in execution order: those that depend on a warm machine are not last. */
@@ -76,4 +77,4 @@ export const benches: readonly (Bench | Growth)[] = [
 ]
 
 /** Benches of a browser and of whole processes, run after the others. */
-export const suites: readonly Suite[] = [...host, ...desktop, ...window]
+export const suites: readonly Suite[] = [...host, ...period, ...desktop, ...window]

@@ -15,7 +15,7 @@ const END = '<!-- end of figures -->'
 /** Sections of the page by id prefix, in order. */
 export const AREAS: readonly (readonly [title: string, ids: readonly string[]])[] = [
   ['Console', ['desktop.', 'window.', 'console.', 'host.', 'jobs.', 'search.', 'rules.']],
-  ['Live clusters', ['ssh.', 'collect.']],
+  ['Live clusters', ['ssh.', 'collect.', 'period.']],
   ["Lustre's text and TBF", ['lustre.', 'tbf.']],
   ['AdapTBF', ['adaptbf.']],
   ['PADLL', ['padll.']],

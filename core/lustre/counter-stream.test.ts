@@ -55,6 +55,20 @@ describe('CounterStream', () => {
     expect([...take(stream, 4, `begin 4 10.8 7000000\nend 4 10.8\n`).values]).toEqual([])
   })
 
+  it('completes a part of an entry with the end that it had', () => {
+    const stream = new CounterStream()
+    take(stream, 1, FIRST)
+    const part = 'part 2 10 7\n- job_id: \n'
+    const read = take(stream, 2, `begin 2 10.6 1\ntable ${OST} 2\n${part}end 2 10.6\n`)
+    expect(read.values.get(OST)).toBe('job_stats:\n- job_id: a\n  x: 1\n- job_id: \n  x: 2')
+    for (const bad of ['part 3 1 6\nx\n', 'part 2 1 19\nx\n', 'part 2 1\nx\n', 'entry 2 1 1\nx\n']) {
+      const other = new CounterStream()
+      take(other, 1, FIRST)
+      other.expect(2, NAMES)
+      expect(other.push(`begin 2 1.00 0\ntable ${OST} 2\n${bad}end 2 1.00\n`), bad).toMatchObject({ ok: false })
+    }
+  })
+
   it('returns only what was requested', () => {
     const stream = new CounterStream()
     take(stream, 1, FIRST)

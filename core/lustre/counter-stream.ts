@@ -58,7 +58,7 @@ const END = new RegExp(`^end (\\d{1,12}) ${SECONDS}$`)
 const VALUE = new RegExp(`^value ${NAME} (\\d{1,7})$`)
 const TABLE = new RegExp(`^table ${NAME} (\\d{1,7})$`)
 const ABSENT = new RegExp(`^absent ${NAME}$`)
-const ENTRY = /^entry (\d{1,12}) (\d{1,7})$/
+const ENTRY = /^(?:entry|part) (\d{1,12}) (\d{1,7})(?: (\d{1,7}))?$/
 const GONE = /^gone (\d{1,12})$/
 
 const broken = (why: string): Result<never> =>
@@ -146,16 +146,23 @@ export class CounterStream {
       return end
     }
     const entry = ENTRY.exec(line)
-    if (entry) {
-      const end = from + Number(entry[2])
-      if (!this.#table || Number(entry[2]) > TEXT_MAX) return 'bad'
-      if (text.length <= end) return 'short'
-      if (text[end] !== '\n') return 'bad'
-      this.#table.entries.set(Number(entry[1]), this.#detach(text.slice(from, end)))
-      this.#table.text = undefined
-      return end + 1
-    }
+    if (entry) return this.#entry(entry, text, from)
     return this.#short(pending, line) ? from : 'bad'
+  }
+
+  /** Takes an entry; of one that is known the output may leave out its end. */
+  #entry([line, id, size, rest]: RegExpExecArray, text: ByteText, from: number): number | 'short' | 'bad' {
+    const table = this.#table
+    const end = from + Number(size)
+    if (!table || Number(size) > TEXT_MAX || line.startsWith('part') !== (rest !== undefined)) return 'bad'
+    const known = rest === undefined ? '' : table.entries.get(Number(id))
+    if (known === undefined || Number(rest ?? 0) > known.length) return 'bad'
+    if (text.length <= end) return 'short'
+    if (text[end] !== '\n') return 'bad'
+    const kept = rest === undefined ? '' : known.slice(known.length - Number(rest))
+    table.entries.set(Number(id), this.#detach(text.slice(from, end) + kept))
+    table.text = undefined
+    return end + 1
   }
 
   /** Takes a line without a text. */

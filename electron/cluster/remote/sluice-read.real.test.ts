@@ -2,6 +2,7 @@
 import { execFileSync, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { CounterStream, STREAM_BANNER, type CounterReading } from '#core/lustre/counter-stream.ts'
 import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
@@ -177,6 +178,43 @@ describe.each(AWKS)('sluice-read with %s', (awk) => {
     const read = await process.read(JOBS)
     expect(read.values.get(OST(0))).toBe(`job_stats:\n${entry('?', 1)}${entry('?', 5)}${entry('?', 3)}`.trimEnd())
     expect(read.text.match(/^entry /gm)).toHaveLength(1)
+  })
+
+  it('prints only the beginning of an entry whose end did not change', async () => {
+    const files = new Files(awk)
+    const long = (id: string, n: number): string =>
+      `${entry(id, n)}  read:            { ${'samples: 0, '.repeat(20)}}\n`
+    files.write(OST(0), `job_stats:\n${long('a.1', 1)}${long('b.2', 1)}`)
+    const process = start(files.program)
+    await process.read(JOBS)
+    files.write(OST(0), `job_stats:\n${long('a.1', 100)}${long('b.2', 1)}`)
+    const read = await process.read(JOBS)
+    expect(read.values.get(OST(0))).toBe(`job_stats:\n${long('a.1', 100)}${long('b.2', 1)}`.trimEnd())
+    expect(read.text).toMatch(/^part /m)
+    expect(read.bytes).toBeLessThan(long('a.1', 100).length)
+  })
+
+  it('returns what the files contain, whatever comes, goes and moves between readings', async () => {
+    const ids = fc.constantFrom('a.1', 'b-2', '-', '- job_id:', 'c', 'c', '\x01d', 'e'.repeat(40))
+    const table = fc.array(
+      fc.record({ id: ids, n: fc.integer({ min: 1, max: 3 }), size: fc.constantFrom(0, 90, 400) }),
+      {
+        maxLength: 8,
+      },
+    )
+    const files = new Files(awk)
+    const process = start(files.program)
+    await fc.assert(
+      fc.asyncProperty(table, async (jobs) => {
+        const text = jobs.map(({ id, n, size }) => `${entry(id, n)}  punch: ${'0'.repeat(size)}.\n`).join('')
+        files.write(OST(0), jobs.length > 0 ? `job_stats:\n${text}` : '')
+        const read = await process.read(JOBS)
+        const entriesOf = (t: string): string[] => t.split(/\n(?=- job_id: {10})/).toSorted()
+        const wanted = jobs.length > 0 ? `job_stats:\n${text}`.trimEnd().replaceAll('\x01', '?') : ''
+        expect(entriesOf(read.values.get(OST(0)) ?? '')).toEqual(entriesOf(wanted))
+      }),
+      { numRuns: 100 },
+    )
   })
 
   it('exploit: a job id is never executed, nor interpreted by a terminal', async () => {
