@@ -42,7 +42,7 @@ const ALLOWED = {
     recorded: 'base history cluster',
     emulate: 'base ssh cluster',
     sandbox: 'files',
-    haechi: 'files',
+    haechi: 'base files wire',
     wire: '',
     padll: 'files wire',
     incidents: 'base files history enforce cluster recorded',

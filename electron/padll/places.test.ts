@@ -13,7 +13,7 @@ import {
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { sendCommand, serveCommand } from './control-channel.ts'
+import { sendCommand, serveCommand } from '../wire/control-channel.ts'
 import { readGlobalConfig, readLocalConfig } from './global-config.ts'
 import { parseAddress, printAddress } from '#electron/wire/address.ts'
 import { listenAuthenticated, type Listening } from '#electron/wire/listen.ts'

@@ -258,7 +258,7 @@ int client_main(struct options *o) {
   memset(c, 0, sizeof *c);
   c->origin = option(o, "origin", 0);
   int slots = (int)option(o, "slots", 0), slot = (int)option(o, "slot", -1);
-  c->memory = memory_open(slots, option(o, "records", 0));
+  c->memory = memory_open(slots, option(o, "records", 0), false);
   memory_check(&c->memory);
   if (slot < 0 || slot >= slots) fail("there is no slot %d", slot);
   c->is_bare = option(o, "bare", 0);

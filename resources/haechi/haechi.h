@@ -201,13 +201,13 @@ struct memory {
 
 /* Descriptor of the mapping in every process of a node. */
 #define MEMORY_FD 3
-/* Maps the file behind MEMORY_FD after checking that no other user can open it; exits with a message otherwise. */
-struct memory memory_open(int slots, int64_t records);
+/* Maps the file behind MEMORY_FD after checking that no other user can open it; exits with a message otherwise.
+   With `creates`, an empty file gets its size. */
+struct memory memory_open(int slots, int64_t records, bool creates);
 /* Prepares the memory of a new node; clients wait for nothing else. */
 void memory_format(struct memory *m);
 /* Exits with a message unless a node has prepared it with this shape. */
 void memory_check(struct memory *m);
-size_t memory_bytes(int slots, int64_t records);
 void mailbox_reset(struct mailbox *b);
 bool mailbox_send(struct mailbox *b, enum message kind, int64_t epoch, int64_t reservation, int64_t limit);
 void mailbox_order(struct mailbox *b, enum order order);

@@ -9,6 +9,7 @@
 #include "haechi.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
@@ -37,9 +38,9 @@ static size_t store_at(int slots) {
   return aligned(counters_at(slots) + (size_t)slots * sizeof(struct counters), RECORD_BYTES);
 }
 
-size_t memory_bytes(int slots, int64_t records) { return store_at(slots) + (size_t)records * RECORD_BYTES; }
+static size_t memory_bytes(int slots, int64_t records) { return store_at(slots) + (size_t)records * RECORD_BYTES; }
 
-struct memory memory_open(int slots, int64_t records) {
+struct memory memory_open(int slots, int64_t records, bool creates) {
   if (slots < 1 || slots > SLOTS_MAX || records < 1 || records > 1 << 18) fail("slots or records are out of range");
   size_t bytes = memory_bytes(slots, records);
   struct stat st;
@@ -48,7 +49,13 @@ struct memory memory_open(int slots, int64_t records) {
   if (st.st_uid != geteuid()) fail("the memory belongs to another user");
   if ((st.st_mode & 0077) != 0) fail("other users can open the memory (mode %03o)", (unsigned)(st.st_mode & 0777));
   if (st.st_nlink != 0) fail("the memory has a name in a folder");
-  if ((size_t)st.st_size != bytes) fail("the memory has %lld bytes instead of %zu", (long long)st.st_size, bytes);
+  if (creates && st.st_size == 0) {
+    /* Allocated now: a full file system is an error here, not a signal later. */
+    int error = posix_fallocate(MEMORY_FD, 0, (off_t)bytes);
+    if (error != 0) fail("the memory of %zu bytes cannot be allocated: %s", bytes, strerror(error));
+  } else if ((size_t)st.st_size != bytes) {
+    fail("the memory has %lld bytes instead of %zu", (long long)st.st_size, bytes);
+  }
   uint8_t *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, MEMORY_FD, 0);
   if (base == MAP_FAILED) fail("the memory cannot be mapped: %s", strerror(errno));
   return (struct memory){.base = base,

@@ -306,7 +306,7 @@ int node_main(struct options *o) {
   struct node *n = calloc(1, sizeof *n);
   n->origin = option(o, "origin", 0);
   n->sample_ns = option(o, "sample", 50 * NS_PER_MS);
-  n->memory = memory_open((int)option(o, "slots", 0), option(o, "records", 0));
+  n->memory = memory_open((int)option(o, "slots", 0), option(o, "records", 0), true);
   options_settings(o, &n->settings);
   options_end(o);
   if (n->sample_ns < 1) fail("the sample interval must be positive");

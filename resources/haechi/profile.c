@@ -23,7 +23,7 @@ static void sleep_until(int64_t origin, int64_t at) {
 
 int profile_main(struct options *o) {
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-  struct memory m = memory_open((int)option(o, "slots", 0), option(o, "records", 0));
+  struct memory m = memory_open((int)option(o, "slots", 0), option(o, "records", 0), true);
   int64_t periods = option(o, "periods", 0), interval = option(o, "interval", 0), origin = option(o, "origin", 0);
   options_end(o);
   if (periods < 1 || interval < 1) fail("periods and interval must be positive");
