@@ -80,8 +80,14 @@ export type StatusPeriod = z.infer<typeof period>
 const event = z.object({
   seq: count,
   at: ns,
-  kind: z.enum(['period', 'start-report', 'conversion', 'estimate', 'alert', 'client', 'refused', 'run']),
+  kind: z.enum(['period', 'start-report', 'estimate', 'alert', 'client', 'refused']),
   client: text,
+  epoch: count,
+  /** period: tokens in the pool. estimate: U and the new omega. */
+  a: whole,
+  b: whole,
+  /** estimate: the action. alert: its kind. */
+  word: text,
   text: z.string().max(1000),
 })
 export type StatusEvent = z.infer<typeof event>
@@ -97,6 +103,8 @@ export const haechiStatus = z.object({
   atMs: z.number(),
   startedMs: z.number(),
   epoch: count,
+  /** Tokens of the next period. */
+  omega: count,
   isOvercommitted: z.boolean(),
   settings: z.object({
     name: text,

@@ -1,6 +1,6 @@
 /** Connection to a cluster's nodes, and the source of its samples with its clock. */
 import type { Result } from '#core/base/result.ts'
-import type { EmulatedDataNode } from '#core/emulator/data-node.ts'
+import type { DataNode } from '#core/haechi/data-node.ts'
 import type { CounterReading } from '#core/lustre/counter-stream.ts'
 import type { JobIdSetting } from '#core/lustre/job-owner.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
@@ -19,8 +19,8 @@ export interface ExecResult {
  */
 export type TimerKind = 'systemd' | 'shell' | 'helper' | 'none'
 
-/** controller: runs the global controller of PADLL's stages. */
-export type NodeRole = 'oss' | 'mds' | 'scheduler' | 'controller'
+/** controller: runs the global controller of PADLL's stages. haechi: runs a data node with tokens. */
+export type NodeRole = 'oss' | 'mds' | 'scheduler' | 'controller' | 'haechi'
 
 export interface NodeConnection {
   /** Host name of the server; there is one connection per server, whatever its roles. */
@@ -93,8 +93,8 @@ export interface ClusterSource {
   inside?(target: string): TargetCounters | undefined
   /** Lock manager that traces every step; a live cluster has none. */
   readonly locks?: LockWorld | undefined
-  /** Emulated Haechi data nodes; they exist only in the emulator. */
-  readonly dataNodes?: readonly EmulatedDataNode[] | undefined
+  /** Emulated Haechi data nodes; those of a live cluster are read by the monitor. */
+  readonly dataNodes?: readonly DataNode[] | undefined
   /** Current time of the source: ns since its start, and Unix ms. */
   nowNs(): number
   toUnixMs(ns: number): number

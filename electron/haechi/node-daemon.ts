@@ -245,6 +245,7 @@ export class HaechiDaemon implements ConsoleNode {
       atMs: Date.now(),
       startedMs: this.#startedMs,
       epoch: this.#epoch,
+      omega: this.#omega,
       isOvercommitted: this.#isOvercommitted,
       settings: {
         name: settings.name,
@@ -288,8 +289,14 @@ export class HaechiDaemon implements ConsoleNode {
     return fail(failure)
   }
 
-  #event(kind: StatusEvent['kind'], client: string, text: string, at = this.#running.nowNs()): void {
-    this.#events.push({ seq: ++this.#seq, at: Math.max(0, Math.round(at)), kind, client, text: text.slice(0, 1000) })
+  #event(
+    kind: StatusEvent['kind'],
+    client: string,
+    text: string,
+    { at = this.#running.nowNs(), a = 0, b = 0, word = '' }: { at?: number; a?: number; b?: number; word?: string } = {},
+  ): void {
+    const told = { kind, client, epoch: this.#epoch, a, b, word, text: text.slice(0, 1000) }
+    this.#events.push({ seq: ++this.#seq, at: Math.max(0, Math.round(at)), ...told })
     if (this.#events.length > EVENTS_MAX) this.#events.shift()
   }
 
@@ -307,12 +314,12 @@ export class HaechiDaemon implements ConsoleNode {
     return {
       begun: (at, epoch, pool) => {
         this.#epoch = epoch
-        this.#event('period', '', String(pool), at)
+        this.#event('period', '', '', { at, a: pool })
       },
-      reportsStarted: (at) => this.#event('start-report', '', '', at),
+      reportsStarted: (at) => this.#event('start-report', '', '', { at }),
       alert: (at, alert, client, what) => {
         if (alert === 'silent-client') this.#audit.silent(client)
-        this.#event('alert', this.#nameOf(client), `${alert}: ${what}`, at)
+        this.#event('alert', this.#nameOf(client), what, { at, word: alert })
       },
       period: (period, counters) => {
         this.#counters = counters
@@ -320,11 +327,12 @@ export class HaechiDaemon implements ConsoleNode {
         this.#races += period.casRaces
         const promised = this.#present.reduce((sum, c) => sum + c.reservation, 0)
         this.#isOvercommitted = promised > period.nextOmega
-        this.#event('estimate', '', `${period.used} ${period.action} ${period.nextOmega}`, period.endNs)
-        const judged = this.#audit.period(period, counters)
-        if (judged) this.#judged(judged)
+        this.#event('estimate', '', '', { at: period.endNs, a: period.used, b: period.nextOmega, word: period.action })
+        for (const judged of this.#audit.period(period, counters)) this.#judged(judged)
       },
-      log: (log) => this.#audit.log(log),
+      log: (log) => {
+        for (const judged of this.#audit.log(log)) this.#judged(judged)
+      },
       sample: (sample) => {
         this.#samples.push(sample)
         if (this.#samples.length > SAMPLES_MAX) this.#samples.splice(0, SAMPLES_MAX / 2)

@@ -38,10 +38,12 @@ export class TokenAudit {
     this.#options = options
   }
 
-  log(log: PeriodLog): void {
+  /** Adds a client's account. @returns the period that it completes. */
+  log(log: PeriodLog): JudgedPeriod[] {
     let of = this.#logs.get(log.epoch)
     if (!of) this.#logs.set(log.epoch, (of = new Map<number, PeriodLog>()))
     of.set(log.client, log)
+    return this.#isComplete() ? this.end() : []
   }
 
   /** @param epoch  period in which the process ended. */
@@ -56,18 +58,25 @@ export class TokenAudit {
     this.#silent.add(client)
   }
 
-  /** Adds a period that is over, and judges the one before it, which all clients have closed meanwhile. */
-  period(period: MonitorPeriod, counters: NodeCounters): JudgedPeriod | undefined {
-    const judged = this.#pending && this.#judge(this.#pending.period, this.#pending.counters)
+  /** Adds a period that is over. @returns it, if its clients have closed it, and the one before it in any case. */
+  period(period: MonitorPeriod, counters: NodeCounters): JudgedPeriod[] {
+    const judged = this.end()
     this.#pending = { period, counters }
-    return judged
+    return this.#isComplete() ? [...judged, ...this.end()] : judged
   }
 
-  /** Judges the last period of a run. */
-  end(): JudgedPeriod | undefined {
-    const judged = this.#pending && this.#judge(this.#pending.period, this.#pending.counters)
+  /** Judges the pending period. */
+  end(): JudgedPeriod[] {
+    const pending = this.#pending
     this.#pending = undefined
-    return judged
+    return pending ? [this.#judge(pending.period, pending.counters)] : []
+  }
+
+  #isComplete(): boolean {
+    const period = this.#pending?.period
+    if (!period) return false
+    const logs = this.#logs.get(period.epoch)
+    return period.clients.every((c) => logs?.has(c.client) === true)
   }
 
   #judge(period: MonitorPeriod, counters: NodeCounters): JudgedPeriod {
