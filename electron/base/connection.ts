@@ -56,6 +56,10 @@ export interface CounterSource {
 export const isLustreServer = ({ roles }: Pick<NodeConnection, 'roles'>): boolean =>
   roles.includes('oss') || roles.includes('mds')
 
+/** True if the node alone makes a cluster that can be sampled: a Lustre server, or a data node with tokens. */
+export const isSampled = (node: Pick<NodeConnection, 'roles'>): boolean =>
+  isLustreServer(node) || node.roles.includes('haechi')
+
 /** Commands as they are sent to a node, with sudo and absolute paths. */
 export const literals = (node: NodeConnection | undefined, commands: readonly string[]): string[] =>
   commands.map((c) => node?.literal?.(c) ?? c)
