@@ -1,11 +1,13 @@
 /** A running node of processes: its tokens add up whatever happens to its clients, and neither commands nor memory can be abused. */
 import { spawnSync } from 'node:child_process'
-import { closeSync, fchmodSync, fstatSync, openSync, readdirSync, readFileSync, unlinkSync } from 'node:fs'
+import { closeSync, fchmodSync, fstatSync, openSync, readdirSync, readSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { answerNode, type NewClient } from '#core/haechi/console.ts'
+import { unpackPool } from '#core/haechi/pool-word.ts'
+import { lowEpoch, unpackReport } from '#core/haechi/report-word.ts'
 import { parseHaechiStatus, type HaechiStatus } from '#core/haechi/status.ts'
 import { sendCommand } from '../wire/control-channel.ts'
 import { haechiHelper } from './helper.ts'
@@ -23,6 +25,9 @@ beforeAll(async () => {
 })
 
 const BATCH = 100
+
+const halvesOf = (word: bigint) =>
+  unpackReport({ hi: Number(BigInt.asUintN(32, word >> 32n)), lo: Number(BigInt.asUintN(32, word)) })
 const client = (name: string, reservation: number, more: Partial<NewClient> = {}): NewClient => ({
   name,
   job: '',
@@ -257,7 +262,22 @@ it('threads serve where no helper is, and the status says so', { timeout: 60_000
   await until((now) => now.periods.at(-1)?.reserved === 700)
 })
 
-it('the word layouts of the helper are those of core/haechi', () => {
-  const source = readFileSync(new URL('../../resources/haechi/memory.c', import.meta.url), 'utf8')
-  expect(source).toContain('#define SLOTS_AT 64')
+it('the mapping holds POOL and the report slots as core/haechi lays them out', { timeout: 60_000 }, async () => {
+  const { until } = await start([client('a', 500), client('b', 700)])
+  const { clients } = await until((now) => now.periods.length >= 2)
+  // The descriptor of a client's process: the file has no name.
+  const fd = openSync(`/proc/${clients[1]?.pid}/fd/3`, 'r')
+  const at = (offset: number): bigint => {
+    const word = Buffer.alloc(8)
+    readSync(fd, word, 0, 8, offset)
+    return word.readBigInt64LE()
+  }
+  const s = await until(() => {
+    const { epoch } = unpackPool(at(0))
+    const reports = [0, 1].map((slot) => halvesOf(at(64 + 8 * slot)))
+    // Between two periods the words are of different ones.
+    return reports.every((r) => r.epoch === lowEpoch(epoch) && r.residual + r.spent <= 700 && r.beat > 0)
+  })
+  closeSync(fd)
+  expect(s.violations.count).toBe(0)
 })

@@ -90,6 +90,7 @@ export class HaechiDaemon implements ConsoleNode {
   /** Changes of clients, one at a time: admission holds when the change is made. */
   #turn: Promise<unknown> = Promise.resolve()
   #isClosed = false
+  #closing: Promise<void> | undefined
 
   private constructor(options: DaemonOptions) {
     this.#options = options
@@ -267,10 +268,13 @@ export class HaechiDaemon implements ConsoleNode {
     }
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#isClosed = true
-    await this.#listening?.close()
-    await this.#backend?.close()
+    this.#closing ??= (async () => {
+      await this.#listening?.close()
+      await this.#backend?.close()
+    })()
+    return this.#closing
   }
 
   get #running(): NodeBackend {

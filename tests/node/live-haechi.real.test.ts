@@ -108,7 +108,8 @@ describe.skipIf(noSshd !== '')('a running data node', () => {
     await expect.poll(reserved, waits).toBe(2000)
     const status = await run(sluice, ['haechi', 'status', '--json'])
     expect(JSON.parse(status.stdout)).toMatchObject({ clients: [{}, { name: 'scan', reservation: 2000 }] })
-    const records = live.host.monitor.history.audit(1, 100).filter((r) => r.server === 'dn0')
+    const chain = live.host.onScreen.console.store?.chain
+    const records = [...(chain?.each() ?? [])].filter((r) => r.server === 'dn0')
     expect(records.slice(-2).map((r) => [r.kind, r.text])).toEqual([
       ['intent', expect.stringMatching(/^sluice haechi set --run [0-9a-f]{16} scan reservation=2000 limit=5000$/)],
       ['outcome', 'done: verified by read-back'],
