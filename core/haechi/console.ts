@@ -9,8 +9,7 @@ import type { HaechiStatus } from './status.ts'
 
 /** Requests of a client: all at once, at equal intervals, always one waiting, or none. Counts are per period. */
 export type NodeWorkload =
-  | { readonly kind: 'backlogged' | 'idle' }
-  | { readonly kind: 'burst' | 'constant'; readonly perPeriod: number }
+  { readonly kind: 'backlogged' | 'idle' } | { readonly kind: 'burst' | 'constant'; readonly perPeriod: number }
 
 /** A client to start. */
 export interface NewClient {

@@ -243,7 +243,14 @@ async function profileFor(helper: string | undefined, flags: DaemonFlags) {
     const clients = Array.from({ length: flags.profileClients }, () => one)
     const bare = { ...REAL_NODE_DEFAULTS, clients, slots: clients.length, records: flags.records }
     const measured = must(await profileNode({ ...bare, profile: { globalIops: 1, localIops: 1 } }, PROFILE_MS))
-    return { ...measured, sigma, intervals: 1, intervalNs: PROFILE_MS * 1e6, measuredMs: Date.now(), from: 'measured' as const }
+    return {
+      ...measured,
+      sigma,
+      intervals: 1,
+      intervalNs: PROFILE_MS * 1e6,
+      measuredMs: Date.now(),
+      from: 'measured' as const,
+    }
   }
   const options: ProfileOptions = {
     helper,
@@ -312,7 +319,9 @@ async function node(flags: DaemonFlags): Promise<void> {
 
 /** Sends a command to the node here and prints its answer as the console receives it. */
 async function query(args: readonly string[], control: string | undefined): Promise<NodeAnswer> {
-  return must(await sendCommand(control ?? haechiSocket(), args, '', 'the data node')) ?? (await answerNode(args, undefined))
+  return (
+    must(await sendCommand(control ?? haechiSocket(), args, '', 'the data node')) ?? (await answerNode(args, undefined))
+  )
 }
 
 async function command(args: readonly string[], control: string | undefined): Promise<void> {
@@ -340,9 +349,13 @@ function printStatus(s: HaechiStatus): void {
   const last = s.periods.at(-1)
   line(`${plain(s.node)}: period ${s.epoch} of ${s.settings.periodNs / 1e6} ms, clients are ${s.backend.kind}`)
   const from = p.from === 'given' ? 'given' : `${figure(p.intervals)} intervals of ${p.intervalNs / 1e6} ms`
-  line(`capacity ${figure(p.globalIops)} I/O/s, sigma ${(100 * p.sigma).toFixed(1)} % (${from}); one client ${figure(p.localIops)} I/O/s`)
-  if (last) line(`estimate ${figure(last.nextOmega)} tokens, ${figure(last.reserved)} reserved, ${figure(last.used)} used`)
-  const row = (...cells: string[]): void => line(cells.map((c, i) => (i === 0 ? c.padEnd(16) : c.padStart(13))).join(''))
+  line(
+    `capacity ${figure(p.globalIops)} I/O/s, sigma ${(100 * p.sigma).toFixed(1)} % (${from}); one client ${figure(p.localIops)} I/O/s`,
+  )
+  if (last)
+    line(`estimate ${figure(last.nextOmega)} tokens, ${figure(last.reserved)} reserved, ${figure(last.used)} used`)
+  const row = (...cells: string[]): void =>
+    line(cells.map((c, i) => (i === 0 ? c.padEnd(16) : c.padStart(13))).join(''))
   row('client', 'state', 'reserved', 'limit', 'completed', 'met')
   for (const c of s.clients) {
     const of = s.periods.flatMap((period) => period.clients.filter((one) => one.client === c.client))
@@ -351,8 +364,11 @@ function printStatus(s: HaechiStatus): void {
     const counts = [figure(c.reservation), c.limit === null ? '-' : figure(c.limit)]
     row(plain(c.name), c.state, ...counts, completed === undefined ? '-' : figure(completed), `${met} of ${of.length}`)
   }
-  line(`data node's CPU: ${wakes.data} wake-ups by ${figure(s.dataIos)} data I/Os; ${figure(wakes.timer)} checks, ${wakes.send} messages`)
-  const lost = kills.count === 0 ? '' : `; ${kills.count} clients killed with ${figure(kills.lost + kills.unowned)} tokens`
+  line(
+    `data node's CPU: ${wakes.data} wake-ups by ${figure(s.dataIos)} data I/Os; ${figure(wakes.timer)} checks, ${wakes.send} messages`,
+  )
+  const lost =
+    kills.count === 0 ? '' : `; ${kills.count} clients killed with ${figure(kills.lost + kills.unowned)} tokens`
   line(`tokens: ${violations.count} violations${lost}`)
   for (const violation of violations.latest) line(`  ${plain(violation)}`)
 }
@@ -366,10 +382,15 @@ export function haechiCommand(): Command {
   haechi
     .command('node')
     .description('run a data node with clients in processes of their own until it is stopped')
-    .option('--client <words>', 'NAME [reservation=N] [limit=N] [workload=W] [reads=S] [job=ID]; repeatable', (w, all: string[]) => {
-      clientOf(w)
-      return [...all, w]
-    }, [])
+    .option(
+      '--client <words>',
+      'NAME [reservation=N] [limit=N] [workload=W] [reads=S] [job=ID]; repeatable',
+      (w, all: string[]) => {
+        clientOf(w)
+        return [...all, w]
+      },
+      [],
+    )
     .option('--name <name>', 'name of the node in the console', hostname().slice(0, 64))
     .option(...CONTROL)
     .option('--capacity <list>', 'I/O/s of the node, and of one client (default: measured)', wholes)

@@ -9,9 +9,7 @@ import { TokenCollector } from './tokens/token-rows.ts'
 
 const liveCollectors: PlaneCollectors = (of, writer) => [
   ...metadataCollectors(of, writer),
-  ...(of.dataNodes.length > 0
-    ? [new TokenCollector(of.dataNodes, (ns) => of.source.toUnixMs(ns), writer)]
-    : []),
+  ...(of.dataNodes.length > 0 ? [new TokenCollector(of.dataNodes, (ns) => of.source.toUnixMs(ns), writer)] : []),
 ]
 
 export const LIVE_PLANES: Required<Pick<MonitorOptions, 'planes' | 'haechi'>> = {

@@ -92,7 +92,11 @@ export async function nativeProgram(program: NativeProgram, build: NativeBuild =
   const { folder, what, code, flags, more = [] } = program
   const { cc = 'cc', sources = resourcePath(folder), cache = cacheFolder(folder) } = build
   if (process.platform !== 'linux') {
-    return fail({ code: `${code}_PLATFORM`, what: `There is no ${what} here`, why: `it needs Linux, not ${process.platform}` })
+    return fail({
+      code: `${code}_PLATFORM`,
+      what: `There is no ${what} here`,
+      why: `it needs Linux, not ${process.platform}`,
+    })
   }
   let names: string[]
   let hash: string

@@ -23,7 +23,9 @@ const PROFILE: CapacityProfile = { globalIops: 10_000, localIops: 4_000 }
 function traced(settings: HaechiSettings, events: readonly string[], isMonitor: boolean): string[] {
   const input = [...helperSettings(settings, PROFILE).map(([name, value]) => `set ${name} ${value}`), ...events, '']
   const args = ['trace', `monitor=${isMonitor ? 1 : 0}`]
-  return execFileSync(helper, args, { input: input.join('\n'), encoding: 'utf8' }).trimEnd().split('\n')
+  return execFileSync(helper, args, { input: input.join('\n'), encoding: 'utf8' })
+    .trimEnd()
+    .split('\n')
 }
 
 const hex = ({ hi, lo }: { hi: number; lo: number }): string =>
@@ -178,8 +180,7 @@ function monitorLines(settings: HaechiSettings, events: readonly MonitorEvent[])
       event(e) {
         if (e.kind === 'period') lines.push(`begin ${e.at} ${e.epoch} ${e.pool}`)
         else if (e.kind === 'start-report') lines.push(`reports ${e.at} ${e.epoch}`)
-        else if (e.kind === 'conversion')
-          lines.push(`convert ${e.at} ${e.from} ${e.to} ${e.residual} ${e.races}`)
+        else if (e.kind === 'conversion') lines.push(`convert ${e.at} ${e.from} ${e.to} ${e.residual} ${e.races}`)
         else if (e.kind === 'alert') lines.push(`alert ${e.at} ${ALERTS.indexOf(e.alert)} ${e.client}`)
       },
       period(p) {
@@ -238,7 +239,13 @@ function monitorEvents(seeds: readonly (readonly [number, number])[]): MonitorEv
       const residual = x % 200
       const spent = x % 101
       const completed = residual > 0 ? spent + (x % 60) : x
-      const { hi, lo } = packReport({ epoch: epoch - (x % 17 === 0 ? 1 : 0), residual, spent, completed, beat: ++beats })
+      const { hi, lo } = packReport({
+        epoch: epoch - (x % 17 === 0 ? 1 : 0),
+        residual,
+        spent,
+        completed,
+        beat: ++beats,
+      })
       events.push(['report', client, hi, lo])
     } else if (kind === 13 && next < SLOTS) {
       present.push(next)
@@ -261,7 +268,11 @@ describe('monitor of the helper', () => {
     const rules = fc.constantFrom<HaechiSettings>(
       fast(DEFAULT_SETTINGS),
       fast(PAPER_LITERAL),
-      fast({ ...DEFAULT_SETTINGS, conversion: 'budget', estimator: { ...DEFAULT_SETTINGS.estimator, history: 2, slack: 9 } }),
+      fast({
+        ...DEFAULT_SETTINGS,
+        conversion: 'budget',
+        estimator: { ...DEFAULT_SETTINGS.estimator, history: 2, slack: 9 },
+      }),
       fast({ ...DEFAULT_SETTINGS, conversion: 'none', estimator: { ...DEFAULT_SETTINGS.estimator, enabled: false } }),
     )
     const seeds = fc.array(fc.tuple(count(15), count(1500)), { minLength: 20, maxLength: 400 })

@@ -103,7 +103,8 @@ describe('tokens of a node with processes', () => {
     expect(s.dataIos).toBeGreaterThan(10_000)
     // Without a client that was killed every token has an owner, and no period hands out more than omega.
     expect(s.periods.map((p) => p.unowned + p.lost)).toEqual(s.periods.map(() => 0))
-    for (const p of s.periods) expect(p.reserved + p.claimed - p.yielded).toBeLessThanOrEqual(Math.max(p.omega, p.reserved))
+    for (const p of s.periods)
+      expect(p.reserved + p.claimed - p.yielded).toBeLessThanOrEqual(Math.max(p.omega, p.reserved))
   })
 
   it('are bounded in what killed clients take with them', { timeout: 120_000 }, async () => {
@@ -128,17 +129,24 @@ describe('tokens of a node with processes', () => {
     expect(s.wakes.data).toBe(0)
   })
 
-  it('follow a reservation from the next period on; a client that leaves returns its own', { timeout: 60_000 }, async () => {
-    const { until, send } = await start([client('a', 500), client('b', 200, { workload: { kind: 'constant', perPeriod: 300 } })])
-    expect(await send('set', 'a', 'reservation=1500', 'limit=1800')).toEqual({ stdout: '', stderr: '', code: 0 })
-    const set = await until((now) => now.periods.at(-1)?.reserved === 1700)
-    const [a] = (await until((now) => now.epoch > set.epoch + 3)).periods.at(-1)?.clients ?? []
-    expect(a).toMatchObject({ reservation: 1500, limit: 1800 })
-    expect((await send('remove', 'a')).code).toBe(0)
-    const left = await until((now) => now.periods.at(-1)?.reserved === 200)
-    expect(left.clients[0]?.state).toBe('left')
-    expect(left.violations.count).toBe(0)
-  })
+  it(
+    'follow a reservation from the next period on; a client that leaves returns its own',
+    { timeout: 60_000 },
+    async () => {
+      const { until, send } = await start([
+        client('a', 500),
+        client('b', 200, { workload: { kind: 'constant', perPeriod: 300 } }),
+      ])
+      expect(await send('set', 'a', 'reservation=1500', 'limit=1800')).toEqual({ stdout: '', stderr: '', code: 0 })
+      const set = await until((now) => now.periods.at(-1)?.reserved === 1700)
+      const [a] = (await until((now) => now.epoch > set.epoch + 3)).periods.at(-1)?.clients ?? []
+      expect(a).toMatchObject({ reservation: 1500, limit: 1800 })
+      expect((await send('remove', 'a')).code).toBe(0)
+      const left = await until((now) => now.periods.at(-1)?.reserved === 200)
+      expect(left.clients[0]?.state).toBe('left')
+      expect(left.violations.count).toBe(0)
+    },
+  )
 
   it('end with the program that started the node, and leave no process and no file', { timeout: 60_000 }, async () => {
     const { daemon, until } = await start(TEN.slice(0, 3))
@@ -153,9 +161,26 @@ describe('commands', () => {
   it('are refused with a reason, whatever they contain', { timeout: 60_000 }, async () => {
     const { send, status, daemon } = await start([client('a', 500, { job: '<b>\x1b[31m$(id)' })])
     const refused = [
-      ...[['set', 'a', 'reservation=-1'], ['set', 'a', 'reservation=1e3'], ['set', 'a', 'limit=NaN'], ['set', 'a']],
-      ...[['set', '$(reboot)', 'reservation=1'], ['add', '../x'], ['add', '-rf'], ['add', 'b', 'workload=burst:-1']],
-      ...[['add', 'b', 'job=x', 'job=y'], ['remove'], ['status', '--since', '1;id'], ['constructor'], [], ['set', '--run', 'x']],
+      ...[
+        ['set', 'a', 'reservation=-1'],
+        ['set', 'a', 'reservation=1e3'],
+        ['set', 'a', 'limit=NaN'],
+        ['set', 'a'],
+      ],
+      ...[
+        ['set', '$(reboot)', 'reservation=1'],
+        ['add', '../x'],
+        ['add', '-rf'],
+        ['add', 'b', 'workload=burst:-1'],
+      ],
+      ...[
+        ['add', 'b', 'job=x', 'job=y'],
+        ['remove'],
+        ['status', '--since', '1;id'],
+        ['constructor'],
+        [],
+        ['set', '--run', 'x'],
+      ],
     ]
     for (const args of refused) expect((await send(...args)).code, args.join(' ')).toBe(2)
     for (const args of [
@@ -175,7 +200,13 @@ describe('commands', () => {
 
   it('that are no commands end their connection, and the node goes on', { timeout: 60_000 }, async () => {
     const { controlSocket, status } = await start([])
-    const junk = ['\0\0\0\0\n', '{}\n', '[]\n', '{"args":"status","stdin":""}\n', `{"args":[${'"x",'.repeat(200)}"x"],"stdin":""}\n`]
+    const junk = [
+      '\0\0\0\0\n',
+      '{}\n',
+      '[]\n',
+      '{"args":"status","stdin":""}\n',
+      `{"args":[${'"x",'.repeat(200)}"x"],"stdin":""}\n`,
+    ]
     for (const text of junk) {
       const answer = await new Promise<string>((resolve) => {
         let got = ''

@@ -220,7 +220,11 @@ export class HaechiDaemon implements ConsoleNode {
       const reserved = await this.#running.reserve(client.client, next.reservation, next.limit)
       if (!reserved.ok) return reserved
       Object.assign(client, next)
-      this.#event('client', name, `reservation ${next.reservation}, limit ${next.limit ?? 'none'}, from the next period on`)
+      this.#event(
+        'client',
+        name,
+        `reservation ${next.reservation}, limit ${next.limit ?? 'none'}, from the next period on`,
+      )
       return ok(undefined)
     })
   }
@@ -297,7 +301,12 @@ export class HaechiDaemon implements ConsoleNode {
     kind: StatusEvent['kind'],
     client: string,
     text: string,
-    { at = this.#running.nowNs(), a = 0, b = 0, word = '' }: { at?: number; a?: number; b?: number; word?: string } = {},
+    {
+      at = this.#running.nowNs(),
+      a = 0,
+      b = 0,
+      word = '',
+    }: { at?: number; a?: number; b?: number; word?: string } = {},
   ): void {
     const told = { kind, client, epoch: this.#epoch, a, b, word, text: text.slice(0, 1000) }
     this.#events.push({ seq: ++this.#seq, at: Math.max(0, Math.round(at)), ...told })
@@ -352,7 +361,11 @@ export class HaechiDaemon implements ConsoleNode {
     this.#kills.count++
     if (last) this.#audit.killed(this.#epoch, last)
     const held = last ? ` with ${last.xi} reservation and ${last.g} pool tokens` : ''
-    this.#event('client', found?.name ?? '', `its process ended${held}; its reservation is free from the next period on`)
+    this.#event(
+      'client',
+      found?.name ?? '',
+      `its process ended${held}; its reservation is free from the next period on`,
+    )
     this.#options.log(`client ${found?.name ?? client} ended unexpectedly`)
   }
 

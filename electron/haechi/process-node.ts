@@ -165,7 +165,9 @@ export class ProcessNode implements NodeBackend {
     const ended = endOf(child)
     const running: Running = { slot, child, ended, isLeaving: false }
     const isReady = new Promise<undefined>((resolve) => child.stdout?.once('data', () => resolve(undefined)))
-    const late = new Promise<string>((resolve) => setTimeout(() => resolve('it did not start in time'), START_MS).unref())
+    const late = new Promise<string>((resolve) =>
+      setTimeout(() => resolve('it did not start in time'), START_MS).unref(),
+    )
     const why = await Promise.race([isReady, ended, late])
     const joined: Result<void> =
       why === undefined
@@ -266,7 +268,20 @@ export class ProcessNode implements NodeBackend {
   }
 
   #period(p: LineOf<'period'>): void {
-    const { k: _, start, end, poolChecks, clients, wakes, cpuNs, dataIos, overfull, lostMessages, droppedLines, ...rest } = p
+    const {
+      k: _,
+      start,
+      end,
+      poolChecks,
+      clients,
+      wakes,
+      cpuNs,
+      dataIos,
+      overfull,
+      lostMessages,
+      droppedLines,
+      ...rest
+    } = p
     const period = {
       ...rest,
       startNs: start,

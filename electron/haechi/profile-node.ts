@@ -55,7 +55,10 @@ async function intervalsOf(o: ProfileOptions, clients: number, intervals: number
     ['records', o.records],
     ['origin', Number(origin)],
   ] as const
-  const counting = [['periods', intervals], ['interval', o.intervalNs]] as const
+  const counting = [
+    ['periods', intervals],
+    ['interval', o.intervalNs],
+  ] as const
   const meter = startHelper(o.helper, 'profile', [...shape, ...counting], fd.value)
   const ended = endOf(meter)
   const throughputs: number[] = []

@@ -121,7 +121,8 @@ export class TokenAudit {
       found.push(`period ${epoch}: ${grown('overfull')} conversions left more tokens than fit into the period`)
     if (grown('dataWakes') > 0)
       found.push(`period ${epoch}: ${grown('dataWakes')} wake-ups of the data node without a cause of its own`)
-    if (grown('droppedLines') > 0) found.push(`period ${epoch}: ${grown('droppedLines')} lines of the monitor were lost`)
+    if (grown('droppedLines') > 0)
+      found.push(`period ${epoch}: ${grown('droppedLines')} lines of the monitor were lost`)
     return found
   }
 }

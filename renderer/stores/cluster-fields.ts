@@ -26,7 +26,17 @@ export interface ClusterFields {
   readonly off: readonly ProbeId[]
 }
 export type FieldName =
-  'name' | 'hosts' | 'scheduler' | 'controller' | 'haechi' | 'user' | 'port' | 'identity' | 'jump' | 'interval' | 'maxRate'
+  | 'name'
+  | 'hosts'
+  | 'scheduler'
+  | 'controller'
+  | 'haechi'
+  | 'user'
+  | 'port'
+  | 'identity'
+  | 'jump'
+  | 'interval'
+  | 'maxRate'
 
 /** Defaults of a new cluster: read-only, and PROD until changed. */
 export const emptyFields: ClusterFields = {

@@ -32,7 +32,17 @@ describe.skipIf(noSshd !== '')('a running data node', () => {
     const text = `#!/bin/sh\nSLUICE_HAECHI=${runtime}/haechi exec ${process.execPath} ${main} "$@"\n`
     writeFileSync(sluice, text)
     chmodSync(sluice, 0o755)
-    const options = ['--name', 'dn0', '--capacity', '40000,20000', '--no-estimator', '--records', '64', '--batch', '100']
+    const options = [
+      '--name',
+      'dn0',
+      '--capacity',
+      '40000,20000',
+      '--no-estimator',
+      '--records',
+      '64',
+      '--batch',
+      '100',
+    ]
     const clients = ['--client', `ckpt reservation=9000 job=${EVIL}`, '--client', 'scan reservation=1000 limit=5000']
     node = spawn(sluice, ['haechi', 'node', ...options, ...clients], { stdio: ['ignore', 'pipe', 'inherit'] })
     await new Promise((resolve) => node.stdout?.once('data', resolve))
@@ -93,7 +103,9 @@ describe.skipIf(noSshd !== '')('a running data node', () => {
 
   it('is refused a change without Enforce, without its name, and beyond its capacity', async () => {
     const change = { node: 'dn0', client: 'scan', reservation: 2000, limit: 5000 }
-    await expect(live.client.tokens.reserve({ ...change, typed: 'dn0' })).rejects.toMatchObject({ data: { code: 'MODE' } })
+    await expect(live.client.tokens.reserve({ ...change, typed: 'dn0' })).rejects.toMatchObject({
+      data: { code: 'MODE' },
+    })
     await live.client.source.setController({ controller: 'none' })
     await live.client.source.setMode({ mode: 'enforce' })
     await expect(live.client.tokens.reserve(change)).rejects.toMatchObject({ data: { code: 'NOT_TYPED' } })
@@ -114,9 +126,9 @@ describe.skipIf(noSshd !== '')('a running data node', () => {
       ['intent', expect.stringMatching(/^sluice haechi set --run [0-9a-f]{16} scan reservation=2000 limit=5000$/)],
       ['outcome', 'done: verified by read-back'],
     ])
-    await expect(
-      live.client.tokens.change({ node: 'dn0', variant: 'basic', preset: 'default' }),
-    ).rejects.toMatchObject({ data: { code: 'DATA_NODE_FIXED' } })
+    await expect(live.client.tokens.change({ node: 'dn0', variant: 'basic', preset: 'default' })).rejects.toMatchObject(
+      { data: { code: 'DATA_NODE_FIXED' } },
+    )
   })
 
   it('leaves rows of its clients and its pool in the history', async () => {

@@ -11,7 +11,10 @@ export const isAtLimit = (limit: number | null | undefined, used: number): boole
  *
  * @param rows  numbers of kept samples; the result is their mean.
  */
-export function idleTokens(node: Pick<DataNodeState, 'samples' | 'clientCount' | 'monitor' | 'engine'>, rows: readonly number[]): number | null {
+export function idleTokens(
+  node: Pick<DataNodeState, 'samples' | 'clientCount' | 'monitor' | 'engine'>,
+  rows: readonly number[],
+): number | null {
   const { samples, clientCount } = node
   if (!node.monitor || rows.length === 0) return null
   let idle = 0

@@ -154,8 +154,7 @@ export const REMOTE_COMMANDS: readonly RemoteCommand[] = [
   { program: 'qstat', takes: each(/^-[fxtw]$/, /^-F$/, /^json$/), needsRoot: free },
   {
     program: 'sluice',
-    takes: ([first, ...rest]) =>
-      (first === 'haechi' && takesHaechi(rest)) || (first === 'padll' && takesPadll(rest)),
+    takes: ([first, ...rest]) => (first === 'haechi' && takesHaechi(rest)) || (first === 'padll' && takesPadll(rest)),
     needsRoot: free,
   },
   // Discovery of a server: only with the arguments listed here.

@@ -90,7 +90,9 @@ export class HaechiReader {
   #miss(atMs: number, code: 'DATA_NODE_SILENT' | 'DATA_NODE_UNREADABLE', why: string): boolean {
     const { host } = this.node
     const isSilent = code === 'DATA_NODE_SILENT'
-    const what = isSilent ? `The data node on ${host} does not answer` : `The answer of the data node on ${host} cannot be parsed`
+    const what = isSilent
+      ? `The data node on ${host} does not answer`
+      : `The answer of the data node on ${host} cannot be parsed`
     if (this.#failure?.code !== code)
       this.#events.add({ atMs, kind: 'lost', level: 'bad', subject: 'Haechi', text: `${what}: ${why}`, where: host })
     this.#failure = {

@@ -1,5 +1,12 @@
 /** Running data node as its status documents describe it: runs, periods, samples and events, bounded in memory. */
-import type { DataNode, DataNodeClient, DataNodeMark, DataNodeRun, DataNodeState, SampleRows } from '#core/haechi/data-node.ts'
+import type {
+  DataNode,
+  DataNodeClient,
+  DataNodeMark,
+  DataNodeRun,
+  DataNodeState,
+  SampleRows,
+} from '#core/haechi/data-node.ts'
 import type { MonitorEvent } from '#core/haechi/monitor-events.ts'
 import { DEFAULT_SETTINGS, type HaechiSettings } from '#core/haechi/settings.ts'
 import { EventLog } from '#core/haechi/sim/event-log.ts'
@@ -29,7 +36,10 @@ type SampleColumn = (typeof SAMPLE_CLIENT_COLUMNS)[number]
 /** Samples by their number; a check that was late leaves a gap, in which the last one before it holds. */
 class StatusSamples implements SampleRows {
   readonly #everyNs: number
-  readonly #rows = new Map<number, { readonly n: readonly number[]; readonly clients: ReadonlyMap<number, readonly number[]> }>()
+  readonly #rows = new Map<
+    number,
+    { readonly n: readonly number[]; readonly clients: ReadonlyMap<number, readonly number[]> }
+  >()
   #first = 0
   #end = 0
   #numbers = 0

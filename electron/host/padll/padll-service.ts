@@ -242,8 +242,10 @@ export class PadllService {
     }
     if (plane === 'mds') return this.#monitor.setMetadata({ policies: text })
     const steps = `${text.split('\n').filter((l) => l.trim() !== '').length} lines`
-    return this.#send(`policies changed: ${steps}`, setPoliciesCommand(text, this.#epoch), (now) =>
-      now.policies.text === (text === '' ? '\n' : text),
+    return this.#send(
+      `policies changed: ${steps}`,
+      setPoliciesCommand(text, this.#epoch),
+      (now) => now.policies.text === (text === '' ? '\n' : text),
     )
   }
 

@@ -151,7 +151,8 @@ function fullFrame(monitor: ClusterMonitor, query: TokensQuery, seq: number): To
 function liveOf({ node, dataNode, failure }: HaechiReader): TokensFrame['live'] {
   const { host } = node
   const { status } = dataNode
-  if (failure || !status) return { host, text: failure ? failure.what : 'not read yet', level: failure ? 'bad' : 'idle' }
+  if (failure || !status)
+    return { host, text: failure ? failure.what : 'not read yet', level: failure ? 'bad' : 'idle' }
   const { violations, kills, backend } = status
   const lost = kills.lost + kills.unowned
   const killed = kills.count === 0 ? '' : `, ${kills.count} killed with ${lost} tokens`
