@@ -42,8 +42,8 @@ const ALLOWED = {
     recorded: 'base history cluster',
     emulate: 'base ssh cluster',
     sandbox: 'files',
-    haechi: 'files',
     wire: '',
+    haechi: 'base files wire',
     padll: 'files wire',
     incidents: 'base files history enforce cluster recorded',
     foreign: 'files history incidents',
@@ -177,7 +177,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^core/',
-        pathNot: ['^core/(api|emulator|sandbox|snapshot|padll/rules|padll/status)', TEST],
+        pathNot: ['^core/(api|emulator|sandbox|snapshot|padll/rules|padll/status|haechi/status)', TEST],
       },
       to: { path: '^node_modules/' },
     },

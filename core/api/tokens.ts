@@ -25,6 +25,8 @@ export const tokensFrame = z.object({
   /** Data nodes of this source, and the one shown; empty and '' if it has none. */
   nodes: texts,
   node: z.string(),
+  /** Running node: `processes on dn0`, and what is unusual about it; absent for an emulated or recorded one. */
+  live: z.object({ host: z.string(), text: z.string(), level }).optional(),
   filterError,
   against,
   /** Filter result, with the keys of the clients that match; all clients are sent, because pool, inspector and form need them. */
@@ -132,6 +134,8 @@ export const tokensReserve = z.object({
   client: z.string().max(128),
   reservation: z.number(),
   limit: z.number().nullable(),
+  /** Name of the data node, typed to change a running one; not needed for an emulated one. */
+  typed: z.string().max(128).optional(),
 })
 export type TokensReserve = z.infer<typeof tokensReserve>
 

@@ -14,6 +14,7 @@ import {
   type EstimatorSettings,
   type HaechiSettings,
 } from '../haechi/settings.ts'
+import type { DataNode, DataNodeMark, DataNodeRun } from '../haechi/data-node.ts'
 import { NodeSimulation } from '../haechi/sim/node-simulation.ts'
 import { NODE_DEFAULTS, type ClientSetup } from '../haechi/sim/setup.ts'
 import type { Workload } from '../haechi/workloads/request-source.ts'
@@ -29,27 +30,13 @@ const SAMPLES = 15_000
 const RUNS_MOST = 3
 const PERIODS_MOST = 1000
 
-/** Uninterrupted run of the node; its own clock starts with it. */
-export interface DataNodeRun {
-  /** Start on the cluster's clock. */
-  readonly fromNs: number
-  readonly variant: HaechiVariant
-  readonly preset: HaechiPreset
+/** Run of the simulation, with its scenario entries by client index. */
+export interface EmulatedRun extends DataNodeRun {
   readonly node: NodeSimulation
-  /** Scenario entries by client index. */
   readonly clients: readonly HaechiClientScenario[]
-  /** Events on its own clock: start of the run, changed capacity, refused joins. */
-  readonly marks: readonly DataNodeMark[]
 }
 
-export interface DataNodeMark {
-  readonly atNs: number
-  readonly kind: 'capacity' | 'refused' | 'client' | 'run'
-  readonly client: string
-  readonly text: string
-}
-
-interface OpenRun extends DataNodeRun {
+interface OpenRun extends EmulatedRun {
   readonly clients: HaechiClientScenario[]
   readonly marks: DataNodeMark[]
 }
@@ -59,7 +46,7 @@ interface Promised {
   readonly limit: number | null
 }
 
-export class EmulatedDataNode {
+export class EmulatedDataNode implements DataNode {
   readonly scenario: DataNodeScenario
   readonly #sim: Simulation
   readonly #seed: number
@@ -110,13 +97,13 @@ export class EmulatedDataNode {
   }
 
   /** Run at a time of the cluster's clock, caught up to it; undefined if no longer kept. */
-  run(atNs: number): DataNodeRun | undefined {
+  run(atNs: number): EmulatedRun | undefined {
     this.#catchUp()
     return this.#runs.findLast((r) => r.fromNs <= atNs)
   }
 
   /** Kept runs, oldest first, the last caught up. */
-  get runs(): readonly DataNodeRun[] {
+  get runs(): readonly EmulatedRun[] {
     this.#catchUp()
     return this.#runs
   }

@@ -53,7 +53,7 @@ export function estimatorRule({ estimator: e, periodNs }: HaechiSettings, profil
   return {
     rule: e.rule,
     slack: e.slack,
-    omegaMin: e.omegaMin ?? Math.ceil(profiled - 3 * e.sigma * profiled),
+    omegaMin: e.omegaMin ?? Math.max(0, Math.ceil(profiled - 3 * e.sigma * profiled)),
     history: e.history,
     increment: Math.round(e.increment * profiled),
     clearOnIncrease: e.clearOnIncrease,

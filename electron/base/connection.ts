@@ -1,6 +1,6 @@
 /** Connection to a cluster's nodes, and the source of its samples with its clock. */
 import type { Result } from '#core/base/result.ts'
-import type { EmulatedDataNode } from '#core/emulator/data-node.ts'
+import type { DataNode } from '#core/haechi/data-node.ts'
 import type { CounterReading } from '#core/lustre/counter-stream.ts'
 import type { JobIdSetting } from '#core/lustre/job-owner.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
@@ -19,8 +19,8 @@ export interface ExecResult {
  */
 export type TimerKind = 'systemd' | 'shell' | 'helper' | 'none'
 
-/** controller: runs the global controller of PADLL's stages. */
-export type NodeRole = 'oss' | 'mds' | 'scheduler' | 'controller'
+/** controller: runs the global controller of PADLL's stages. haechi: runs a data node with tokens. */
+export type NodeRole = 'oss' | 'mds' | 'scheduler' | 'controller' | 'haechi'
 
 export interface NodeConnection {
   /** Host name of the server; there is one connection per server, whatever its roles. */
@@ -55,6 +55,10 @@ export interface CounterSource {
 /** True if the node serves data or metadata. */
 export const isLustreServer = ({ roles }: Pick<NodeConnection, 'roles'>): boolean =>
   roles.includes('oss') || roles.includes('mds')
+
+/** True if the node alone makes a cluster that can be sampled: a Lustre server, or a data node with tokens. */
+export const isSampled = (node: Pick<NodeConnection, 'roles'>): boolean =>
+  isLustreServer(node) || node.roles.includes('haechi')
 
 /** Commands as they are sent to a node, with sudo and absolute paths. */
 export const literals = (node: NodeConnection | undefined, commands: readonly string[]): string[] =>
@@ -93,8 +97,8 @@ export interface ClusterSource {
   inside?(target: string): TargetCounters | undefined
   /** Lock manager that traces every step; a live cluster has none. */
   readonly locks?: LockWorld | undefined
-  /** Emulated Haechi data nodes; they exist only in the emulator. */
-  readonly dataNodes?: readonly EmulatedDataNode[] | undefined
+  /** Emulated Haechi data nodes; those of a live cluster are read by the monitor. */
+  readonly dataNodes?: readonly DataNode[] | undefined
   /** Current time of the source: ns since its start, and Unix ms. */
   nowNs(): number
   toUnixMs(ns: number): number

@@ -3,9 +3,9 @@ import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import type { RunResult } from '../haechi/measure.ts'
 import type { TokenCost } from '../haechi/token-cost.ts'
 
-const node = (...args: string[]): Promise<Ended> => runSluice(['haechi', 'node', ...args])
+const node = (...args: string[]): Promise<Ended> => runSluice(['haechi', 'measure', ...args])
 
-describe('sluice haechi node', () => {
+describe('sluice haechi measure', () => {
   it('runs clients with tokens and without, and conserves tokens', { timeout: 60_000 }, async () => {
     const given = ['--reservations', '2000,500', '--limits', '-,900', '--capacity', '5000', '--records', '64']
     const { code, stdout, stderr } = await node(...given, '--seconds', '0.2', '--json')

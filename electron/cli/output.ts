@@ -71,3 +71,15 @@ export function stopJson(failure: Failure, json: true | undefined, code: ExitCod
 export function must<T>(result: Result<T>, code = 1): T {
   return result.ok ? result.value : stop(result.error, code)
 }
+
+const CLOSE_MS = 1800
+
+/** Stops a daemon on a signal. */
+export function untilSignal(close: () => Promise<void>): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      setTimeout(() => process.exit(0), CLOSE_MS).unref()
+      void close().finally(() => process.exit(0))
+    })
+  }
+}

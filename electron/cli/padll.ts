@@ -7,7 +7,7 @@ import { constants } from 'node:os'
 import { Command, InvalidArgumentError } from 'commander'
 import { formatFailure } from '#core/base/result.ts'
 import { answerConsole } from '#core/padll/console.ts'
-import { sendCommand } from '../padll/control-channel.ts'
+import { sendCommand } from '../wire/control-channel.ts'
 import { readGlobalConfig, readLocalConfig, type GlobalConfig } from '../padll/global-config.ts'
 import { startGlobal } from '../padll/global-daemon.ts'
 import { startLocal } from '../padll/local-daemon.ts'
@@ -17,9 +17,7 @@ import { stageLibrary } from '../padll/stage-library.ts'
 import { parseAddress, printAddress, type Address } from '../wire/address.ts'
 import { readSecret, writeKey, type PeerSecret, type SecretFiles } from '../wire/peer-auth.ts'
 import { privateSocket } from '../wire/private-socket.ts'
-import { line, must, plain, plainJson, plainLines, stop } from './output.ts'
-
-const CLOSE_MS = 1800
+import { line, must, plain, plainJson, plainLines, stop, untilSignal } from './output.ts'
 
 function address(text: string): Address {
   const read = parseAddress(text)
@@ -33,16 +31,6 @@ const integer = (text: string): number => {
 }
 
 const log = (text: string): void => void process.stderr.write(`sluice padll: ${plain(text)}\n`)
-
-/** Stops a daemon on a signal. */
-function untilSignal(close: () => Promise<void>): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      setTimeout(() => process.exit(0), CLOSE_MS).unref()
-      void close().finally(() => process.exit(0))
-    })
-  }
-}
 
 const lost = (why: string): never =>
   stop({ code: 'SOCKET_LOST', what: 'The controller is no longer reachable', why, next: 'Restart it.' })

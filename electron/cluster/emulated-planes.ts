@@ -7,11 +7,10 @@ import { metadataCollectors, type PlaneCollectors } from './plane-collectors.ts'
 import { TokenCollector } from './tokens/token-rows.ts'
 
 export const emulatedCollectors: PlaneCollectors = (of, writer) => {
-  const { source, locks } = of
-  const nodes = source.dataNodes ?? []
+  const { source, locks, dataNodes } = of
   return [
     ...(locks ? [new LockCollector(locks.world, source, writer)] : []),
     ...metadataCollectors(of, writer),
-    ...(nodes.length > 0 ? [new TokenCollector(nodes, (ns) => source.toUnixMs(ns), writer)] : []),
+    ...(dataNodes.length > 0 ? [new TokenCollector(dataNodes, (ns) => source.toUnixMs(ns), writer)] : []),
   ]
 }

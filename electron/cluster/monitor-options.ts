@@ -12,6 +12,8 @@ import type { MetadataSettings } from '#core/api/padll.ts'
 import type { ReadTimeouts } from './read/timeouts.ts'
 import type { ProbeOptions } from './probes/probes.ts'
 import type { PlaneCollectors } from './plane-collectors.ts'
+import type { HaechiReader } from './tokens/haechi-reader.ts'
+import type { EventLog } from './state/event-log.ts'
 
 export interface MonitorOptions {
   readonly source: ClusterSource
@@ -32,6 +34,8 @@ export interface MonitorOptions {
   readonly metadata?: MetadataSettings | undefined
   /** Collectors of plane rows; by default that of metadata. */
   readonly planes?: PlaneCollectors | undefined
+  /** Makes the readers of running data nodes; by default they are not read. */
+  readonly haechi?: ((source: ClusterSource, events: EventLog) => readonly HaechiReader[]) | undefined
   /** Probes that are off from the start, and their budget. */
   readonly probes?: ProbeOptions | undefined
   /** Idle time after which jobs are dropped from memory, ms on the source's clock. */

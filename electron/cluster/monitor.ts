@@ -6,6 +6,7 @@ import type { ControllerName } from '#core/controllers/registry.ts'
 import type { Failure, Result } from '#core/base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ProbeId } from '#core/api/clusters.ts'
+import type { DataNode } from '#core/haechi/data-node.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
 import type { Mode } from '#core/control/controller.ts'
@@ -33,6 +34,7 @@ import { guessedRate } from './ost-rate.ts'
 import { unthrottledJobs } from './control/unthrottled-jobs.ts'
 import { LockWatch } from './locks/watch.ts'
 import { PadllReader } from './metadata/padll-reader.ts'
+import type { HaechiReader } from './tokens/haechi-reader.ts'
 import { metadataCollectors } from './plane-collectors.ts'
 import type { PlaneCollector } from './state/plane-collector.ts'
 import { MetadataLoop } from './metadata/loop.ts'
@@ -173,6 +175,10 @@ export class ClusterMonitor {
   readonly stops: StopRecords
   /** Global controller of PADLL's stages; undefined if the source has none. */
   readonly padll: PadllReader | undefined
+  /** Readers of running data nodes; none for an emulated cluster. */
+  readonly haechi: readonly HaechiReader[]
+  /** Data nodes with tokens, emulated or running. */
+  readonly dataNodes: readonly DataNode[]
   /** Counters of the lock manager of Lustre's servers. */
   readonly ldlm: LdlmReader
   /** Disk I/O of OSTs, and service time estimates. */
@@ -266,6 +272,8 @@ export class ClusterMonitor {
     this.#registrar = new JobRegistrar(this.jobs, this.#batch, this.events)
     const controller = source.nodes.find((n) => n.roles.includes('controller'))
     this.padll = controller && new PadllReader(controller, this.events)
+    this.haechi = options.haechi?.(source, this.events) ?? []
+    this.dataNodes = source.dataNodes ?? this.haechi.map((reader) => reader.dataNode)
     this.ldlm = new LdlmReader(source.nodes, (atMs, node, records) => this.history.recordLdlm(atMs, node, records), {
       read: (node, command) => this.#probes.read('ldlm', node, command),
       everyS: () => board.everyS('ldlm'),
@@ -350,6 +358,7 @@ export class ClusterMonitor {
       ...(this.loop.clearing.failure ? [this.loop.clearing.failure] : []),
       ...this.metadata.failures,
       ...(padll ? [padll] : []),
+      ...this.haechi.flatMap(({ failure }) => (failure ? [failure] : [])),
       ...this.#probes.failures,
       ...unthrottledJobs(this.loop.unthrottled),
     ]
@@ -509,6 +518,7 @@ export class ClusterMonitor {
     const began = performance.now()
     // Not awaited: a slow controller of stages, or a server that is slow to count its locks, delays no sample.
     this.#beside(this.padll?.refresh(atNs, atMs))
+    for (const reader of this.haechi) this.#beside(reader.refresh(atNs, atMs))
     if (this.isOn('ldlm')) this.#beside(this.ldlm.refresh(atNs, atMs))
     if (this.isOn('brw')) this.#beside(this.brw.refresh(atNs, atMs))
     if (this.isOn('timeouts')) this.#beside(this.timeouts.refresh(atNs, atMs))
@@ -517,11 +527,14 @@ export class ClusterMonitor {
     const held = [...silent, ...late]
       .filter((n) => n.roles.includes('oss'))
       .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host, 'ost_io'), atNs))
-    const costs = [...(this.padll?.takeCosts() ?? []), ...this.#probes.board.costs.takeRecent()]
+    const beside = [...(this.padll?.takeCosts() ?? []), ...this.haechi.flatMap((reader) => reader.takeCosts())]
+    const costs = [...beside, ...this.#probes.board.costs.takeRecent()]
     this.#meter.add(costs, performance.now())
     this.#targets = this.#reader.targetsAt(this.servers, 'ost_io')
     // The first reading is the base of all rates. Later, a period without any is a sample all the same: a gap.
-    const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
+    // A cluster of data nodes alone has no rates of servers to wait for.
+    const hasRates =
+      this.allServers.length === 0 || read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
     if (this.sample === 0 && !hasRates) return
     if (hasRates) this.#ratesNs = atNs
     // Reading job_stats less often makes fewer samples, not samples with gaps; a missing reading is a gap.

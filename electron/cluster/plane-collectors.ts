@@ -1,4 +1,5 @@
 /** Collectors of plane rows of a monitor's source. */
+import type { DataNode } from '#core/haechi/data-node.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { ClusterSource } from '../base/connection.ts'
 import type { MetadataLoop } from './metadata/loop.ts'
@@ -12,6 +13,7 @@ export interface Collected {
   readonly locks: { readonly world: LockWorld } | undefined
   readonly metadata: MetadataLoop
   readonly padll: PadllReader | undefined
+  readonly dataNodes: readonly DataNode[]
 }
 
 /** Makes the collectors of the planes that a source has. */

@@ -109,6 +109,10 @@ export class RealNode {
     return mode === 'haechi' ? this.#request({ kind: 'start' }) : ok(undefined)
   }
 
+  /** Time on the clock of its threads, ns. */
+  get nowNs(): number {
+    return Number(process.hrtime.bigint() - this.#origin)
+  }
   get clientCount(): number {
     return this.#clients.length
   }

@@ -9,6 +9,7 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { EmulatedSource } from '../cluster/emulated-source.ts'
 import type { NodeConnection } from '../base/connection.ts'
 import type { SshAccessOptions } from '../cluster/live/ssh-access.ts'
+import { LIVE_PLANES } from '../cluster/live-planes.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import type { EnforcementStore } from '../enforce/store.ts'
 import { ForeignFiles } from '../foreign/foreign-files.ts'
@@ -115,7 +116,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     clusters: options.clusters,
     ssh: options.ssh,
     begin: (cluster, nodes) => {
-      const begun = beginLive(cluster, nodes, { history: history.beside(), store, reopen })
+      const begun = beginLive(cluster, nodes, { history: history.beside(), store, reopen, planes: LIVE_PLANES })
       return { ...begun, source: consoleOf(begun.source.monitor, begun.source) }
     },
     record: (server, text) => recordChoice(store, server, text),

@@ -215,8 +215,8 @@ export function makeRouter(parts: RouterParts) {
     },
     tokens: {
       check: os.tokens.check.handler(({ input }) => accepted(onScreen.console.tokens.check(input))),
-      reserve: os.tokens.reserve.handler(({ input }) => {
-        accepted(onScreen.console.tokens.reserve(input))
+      reserve: os.tokens.reserve.handler(async ({ input }) => {
+        accepted(await onScreen.console.tokens.reserve(input))
       }),
       change: os.tokens.change.handler(({ input }) => {
         accepted(onScreen.console.tokens.change(input))

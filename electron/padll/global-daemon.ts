@@ -11,7 +11,7 @@ import { globalToLocal, localToGlobal } from '#core/padll/wire/hierarchy-wire.ts
 import type { Address } from '#electron/wire/address.ts'
 import { listenAuthenticated, type Listening } from '#electron/wire/listen.ts'
 import type { PeerSecret } from '#electron/wire/peer-auth.ts'
-import { serveCommand } from './control-channel.ts'
+import { serveCommand } from '../wire/control-channel.ts'
 import { clockFrom, Driver } from './driver.ts'
 import type { GlobalConfig } from './global-config.ts'
 import { Links } from './links.ts'

@@ -13,14 +13,15 @@ import {
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { sendCommand, serveCommand } from './control-channel.ts'
+import { sendCommand, serveCommand } from '../wire/control-channel.ts'
 import { readGlobalConfig, readLocalConfig } from './global-config.ts'
 import { parseAddress, printAddress } from '#electron/wire/address.ts'
 import { listenAuthenticated, type Listening } from '#electron/wire/listen.ts'
 import { padllFolder } from './places.ts'
 import { shortFolder } from '#tests/kits/electron/padll/scripted-controller.ts'
 import { stageEnvironment } from './stage-environment.ts'
-import { cacheFolder, stageLibrary } from './stage-library.ts'
+import { cacheFolder } from '../files/native-build.ts'
+import { stageLibrary } from './stage-library.ts'
 import { NO_STATE, readState, writeState } from './state-file.ts'
 
 const open: Listening[] = []
@@ -120,7 +121,7 @@ describe('addresses', () => {
     expect(padllFolder({}, 0)).toBe('/run/sluice-padll')
     expect(padllFolder({ SLUICE_PADLL: '/x' }, 0)).toBe('/x')
     // The dynamic linker splits at spaces.
-    expect(cacheFolder({ XDG_CACHE_HOME: '/home/a b' })).toMatch(/^\/var\/tmp\/sluice-stage-\d+$/)
+    expect(cacheFolder('stage', { XDG_CACHE_HOME: '/home/a b' })).toMatch(/^\/var\/tmp\/sluice-stage-\d+$/)
   })
 })
 

@@ -4,8 +4,21 @@
  * in C connects to is also checked by its credentials (resources/stage/control.c).
  */
 import { lstatSync, mkdirSync } from 'node:fs'
-import { dirname, isAbsolute } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { fail, ok, type Result } from '#core/base/result.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/**
+ * Folder of one user's daemons: $SLUICE_NAME, otherwise in $XDG_RUNTIME_DIR, otherwise /run for root, otherwise the temporary folder; the
+ * name then contains the user id.
+ */
+export function runtimeFolder(name: string, env: Env, uid: number): string {
+  const own = env[`SLUICE_${name.toUpperCase()}`]
+  if (own) return own
+  if (env.XDG_RUNTIME_DIR) return join(env.XDG_RUNTIME_DIR, `sluice-${name}`)
+  return uid === 0 ? `/run/sluice-${name}` : `/tmp/sluice-${name}-${uid}`
+}
 
 /** Limit of sockaddr_un. */
 export const SOCKET_PATH_MAX = 107
@@ -17,7 +30,7 @@ function checkPath(socket: string): Result<string> {
     code: 'SOCKET_PATH',
     what: 'Not a valid socket path',
     why: `an absolute path of at most ${SOCKET_PATH_MAX} bytes is needed`,
-    next: 'Name another socket, or set SLUICE_PADLL to a folder with a shorter path.',
+    next: 'Name another socket, in a folder with a shorter path.',
   })
 }
 
@@ -26,7 +39,7 @@ const refusedFolder = (folder: string, why: string): Result<never> =>
     code: 'SOCKET_FOLDER',
     what: `The folder ${folder} cannot be used`,
     why,
-    next: 'Name a socket in a folder of your own with mode 0700, or set SLUICE_PADLL to such a folder.',
+    next: 'Name a socket in a folder of your own with mode 0700.',
   })
 
 /** Checks that a folder is owned by this user, closed to all others, and not a link. */

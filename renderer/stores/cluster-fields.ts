@@ -7,9 +7,10 @@ export interface ClusterFields {
   readonly env: ClusterInput['env']
   /** Hosts and ranges as typed. */
   readonly hosts: string
-  /** Hosts of the batch system and of PADLL's controller, which discovery cannot find; empty for none. */
+  /** Hosts of the batch system, of PADLL's controller and of a data node, which discovery cannot find; empty for none. */
   readonly scheduler: string
   readonly controller: string
+  readonly haechi: string
   readonly user: string
   readonly port: string
   readonly identity: string
@@ -25,7 +26,17 @@ export interface ClusterFields {
   readonly off: readonly ProbeId[]
 }
 export type FieldName =
-  'name' | 'hosts' | 'scheduler' | 'controller' | 'user' | 'port' | 'identity' | 'jump' | 'interval' | 'maxRate'
+  | 'name'
+  | 'hosts'
+  | 'scheduler'
+  | 'controller'
+  | 'haechi'
+  | 'user'
+  | 'port'
+  | 'identity'
+  | 'jump'
+  | 'interval'
+  | 'maxRate'
 
 /** Defaults of a new cluster: read-only, and PROD until changed. */
 export const emptyFields: ClusterFields = {
@@ -34,6 +45,7 @@ export const emptyFields: ClusterFields = {
   hosts: '',
   scheduler: '',
   controller: '',
+  haechi: '',
   user: '',
   port: '',
   identity: '',
@@ -50,7 +62,7 @@ const shared = (values: readonly string[]): string => (new Set(values).size === 
 const jumpText = (jump: string | null): string => (jump === null ? '' : jump === '' ? 'none' : jump)
 
 /** Roles of hosts that are not Lustre servers. */
-const helperRoles = ['scheduler', 'controller'] as const
+const helperRoles = ['scheduler', 'controller', 'haechi'] as const
 
 /** Server as typed text: with login and port if they differ from the common ones. */
 function hostText({ host, user, port }: ServerInput, common: { user: string; port: string }): string {
@@ -72,6 +84,7 @@ export function fieldsOf(input: ClusterInput): ClusterFields {
     hosts: textOf(servers.filter((s) => !helperRoles.some((role) => s.roles.includes(role)))),
     scheduler: textOf(servers.filter((s) => s.roles.includes('scheduler'))),
     controller: textOf(servers.filter((s) => s.roles.includes('controller'))),
+    haechi: textOf(servers.filter((s) => s.roles.includes('haechi'))),
     user,
     port,
     identity: shared(servers.map((s) => s.identity)),
@@ -94,7 +107,8 @@ export function faultsOf(fields: ClusterFields, names: readonly string[]): Parti
   const { name, hosts, user, port, interval, maxRate } = fields
   const listed = expandHosts(hosts)
   if (listed.fault !== '') found.hosts = listed.fault
-  else if (listed.hosts.length === 0) found.hosts = 'Enter at least one server.'
+  // A data node may stand alone.
+  else if (listed.hosts.length === 0 && fields.haechi.trim() === '') found.hosts = 'Enter at least one server.'
   for (const role of helperRoles) {
     const { hosts: those, fault } = expandHosts(fields[role])
     if (fault !== '' || those.length > 1) found[role] = fault || 'One host.'
@@ -133,7 +147,7 @@ export function serversOf(fields: ClusterFields, before: ClusterInput | null): S
     return {
       host,
       name: own.name,
-      roles: [...own.roles.filter((role) => role !== 'scheduler' && role !== 'controller'), ...given],
+      roles: [...own.roles.filter((role) => !helperRoles.some((helper) => helper === role)), ...given],
       port: isKept('port') ? own.port : common.port,
       user: isKept('user') ? own.user : common.user,
       identity: isKept('identity') ? own.identity : common.identity,

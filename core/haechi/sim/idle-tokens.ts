@@ -1,5 +1,5 @@
 /** Tokens that are idle while a client starves: what token conversion is for. Source: spec/haechi 7. */
-import type { NodeSimulation } from './node-simulation.ts'
+import type { DataNodeState } from '../data-node.ts'
 
 /** True if a client uses all that its limit allows: it is held back by the limit, not by a lack of tokens. */
 export const isAtLimit = (limit: number | null | undefined, used: number): boolean =>
@@ -11,7 +11,10 @@ export const isAtLimit = (limit: number | null | undefined, used: number): boole
  *
  * @param rows  numbers of kept samples; the result is their mean.
  */
-export function idleTokens(node: NodeSimulation, rows: readonly number[]): number | null {
+export function idleTokens(
+  node: Pick<DataNodeState, 'samples' | 'clientCount' | 'monitor' | 'engine'>,
+  rows: readonly number[],
+): number | null {
   const { samples, clientCount } = node
   if (!node.monitor || rows.length === 0) return null
   let idle = 0

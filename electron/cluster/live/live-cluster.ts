@@ -10,7 +10,7 @@ import { GUESSED_RATE, type ClusterInput, type ServerRole } from '#core/api/clus
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { JobIdSetting } from '#core/lustre/job-owner.ts'
 import { readOnlyWhile } from '../remote/read-only.ts'
-import { isLustreServer, type JobIdSettings, type NodeConnection } from '../../base/connection.ts'
+import { isSampled, type JobIdSettings, type NodeConnection } from '../../base/connection.ts'
 import { LiveServer, namesOf } from './live-server.ts'
 import { LiveSource } from './live-source.ts'
 import type { SshAccess } from './ssh-access.ts'
@@ -252,7 +252,7 @@ export class LiveCluster {
     const nodes = [...taken.values()]
     this.#connectedMs = Date.now()
     // Without any server there is nothing to sample yet; the first one that appears starts it.
-    if (!nodes.some(isLustreServer)) return this.#changed()
+    if (!nodes.some(isSampled)) return this.#changed()
     this.#taken = taken
     const { name: cluster, intervalMs, coreShare } = this.#input
     const maxRate = this.#input.maxRate ?? GUESSED_RATE

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isMatchable } from '#core/control/desired-rule.ts'
 import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
 import { getParamCommand, setParamCommand, shellQuote } from '#core/lustre/lctl.ts'
+import { reserveCommand, statusCommand } from '#core/haechi/console.ts'
 import { setCommand, setPoliciesCommand, STATUS_COMMAND } from '#core/padll/console.ts'
 import { endTimerCommand, listTimersCommand, makeTimerCommand } from '../../enforce/expiry.ts'
 import { BATCH_WAYS } from '../batch/query-batch.ts'
@@ -60,6 +61,9 @@ const OURS: readonly string[] = [
   `squeue -h -a -o ${shellQuote('%A|%D|%u|%a')}`,
   ...BATCH_WAYS.map((w) => w.command),
   STATUS_COMMAND,
+  statusCommand(12),
+  reserveCommand('0123456789abcdef', 'c1', 9000, null) ?? '',
+  reserveCommand('0123456789abcdef', 'c1', 0, 4000) ?? '',
   setCommand({ epsilon: 0.1, limits: [{ scope: 'read', rate: 5 }] }, 3),
   setPoliciesCommand("a: 'b'\nc", 3),
   READ_SHELL_CPU,
@@ -235,6 +239,15 @@ const REFUSED: readonly string[] = [
   value(makeTimerCommand('shell', timer)).replace('sleep', 'reboot'),
   `${filteredCommand(['version'], { s: 1, ns: 2 })} | sh`,
   filteredCommand(['version'], { s: 1, ns: 2 }).replace('lctl get_param', 'lctl network'),
+  'sluice haechi stop',
+  'sluice haechi node',
+  'sluice haechi add x',
+  'sluice haechi status',
+  'sluice haechi status --json --since 1; reboot',
+  'sluice haechi status --json --since $(id)',
+  'sluice haechi set a reservation=1 limit=none',
+  'sluice haechi set --run 0123456789abcdef $(id) reservation=1 limit=none',
+  'sluice haechi set --run 0123456789abcdef a reservation=-1 limit=none',
   "printf %s 'a' | sluice padll policies set; reboot",
   "printf %s 'a'; reboot; 'b' | sluice padll policies set",
   'sudo -n -l; sudo -n reboot',

@@ -12,6 +12,7 @@ const READS = [
   // These write with other arguments.
   /^(?:scontrol (?:-o )?show [^;&|<>`$()\n'"\\]*|date(?: \+[A-Za-z0-9%. :-]*)?|hostname|whoami|uname(?: -[a-z]+)?)$/,
   /^sluice padll (?:status|policies show)$/,
+  /^sluice haechi status --json(?: --since \d{1,10})?$/,
 ]
 
 /** True if a command line of the console is known to change nothing. */

@@ -100,6 +100,25 @@ const each =
     args.length <= 16 && args.every((a) => shapes.some((s) => s.test(a)))
 const free = (): boolean => false
 
+const takesPadll = oneOf(all(/^status$/), all(/^policies$/, /^show$/), ([verb, ...rest]) =>
+  verb === 'set'
+    ? each(/^--epoch$/, /^\d{1,15}$/, /^[a-z_.]{1,40}[A-Za-z0-9_.:@-]{0,80}=[A-Za-z0-9_.:+-]{1,40}$/)(rest)
+    : false,
+)
+
+/** Status of a data node, and a reservation of one client in one run of it. */
+const takesHaechi = oneOf(
+  all(/^status$/, /^--json$/, /^--since$/, /^\d{1,10}$/),
+  all(
+    /^set$/,
+    /^--run$/,
+    /^[0-9a-f]{16}$/,
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    /^reservation=\d{1,10}$/,
+    /^limit=(?:none|\d{1,10})$/,
+  ),
+)
+
 /** Unit of Sluice, or a pattern for them. */
 const UNIT = /^sluice-[A-Za-z0-9_.:*-]{1,200}$/
 const UNIT_FLAG = /^--(?:all|no-legend|no-pager|plain|full|quiet|type=timer|output=json|property=[A-Za-z,]{1,120})$/
@@ -139,16 +158,7 @@ export const REMOTE_COMMANDS: readonly RemoteCommand[] = [
   { program: 'qstat', takes: each(/^-[fxtw]$/, /^-F$/, /^json$/), needsRoot: free },
   {
     program: 'sluice',
-    takes: ([first, ...rest]) =>
-      first === 'padll' &&
-      (all(/^status$/)(rest) ||
-        all(/^policies$/, /^show$/)(rest) ||
-        (rest[0] === 'set' &&
-          each(
-            /^--epoch$/,
-            /^\d{1,15}$/,
-            /^[a-z_.]{1,40}[A-Za-z0-9_.:@-]{0,80}=[A-Za-z0-9_.:+-]{1,40}$/,
-          )(rest.slice(1)))),
+    takes: ([first, ...rest]) => (first === 'haechi' && takesHaechi(rest)) || (first === 'padll' && takesPadll(rest)),
     needsRoot: free,
   },
   // Discovery of a server: only with the arguments listed here.

@@ -1,8 +1,7 @@
 /** Periods of a data node: the one at an instant and those before it, missed reservations, idle tokens. */
-import type { DataNodeRun } from '#core/emulator/data-node.ts'
+import type { DataNodeRun, SampleRows } from '#core/haechi/data-node.ts'
 import { idleTokens } from '#core/haechi/sim/idle-tokens.ts'
 import type { PeriodRecord } from '#core/haechi/sim/node-views.ts'
-import type { TokenSamples } from '#core/haechi/sim/token-samples.ts'
 
 /** Instant of a run, the period around it and earlier ones. */
 export interface Place {
@@ -25,7 +24,7 @@ export const periodAt = (periods: readonly PeriodRecord[], atNs: number): Period
   periods.findLast((p) => p.startNs < atNs && atNs <= p.endNs)
 
 /** Number of the sample at or before an instant; the k-th was taken at (k + 1) x `everyNs`. */
-export function rowAt(samples: TokenSamples, everyNs: number, atNs: number): number | undefined {
+export function rowAt(samples: SampleRows, everyNs: number, atNs: number): number | undefined {
   const { first, end } = samples.kept
   const row = Math.min(end - 1, Math.floor(atNs / everyNs) - 1)
   return row >= first && row >= 0 ? row : undefined
@@ -35,7 +34,7 @@ export function rowAt(samples: TokenSamples, everyNs: number, atNs: number): num
  * Rows of a range, at most `most` of them, evenly spaced by their number since the start: later calls select the same
  * ones.
  */
-export function rowsOf(samples: TokenSamples, everyNs: number, fromNs: number, toNs: number, most: number): number[] {
+export function rowsOf(samples: SampleRows, everyNs: number, fromNs: number, toNs: number, most: number): number[] {
   const { first, end } = samples.kept
   const from = Math.max(first, Math.ceil(fromNs / everyNs) - 1, 0)
   const to = Math.min(end - 1, Math.floor(toNs / everyNs) - 1)

@@ -3,7 +3,7 @@
  * node is read. Periods of less than a second are rolled up to a second.
  */
 import { byCodeUnit } from '#core/base/order.ts'
-import type { DataNodeRun, EmulatedDataNode } from '#core/emulator/data-node.ts'
+import type { DataNode, DataNodeRun } from '#core/haechi/data-node.ts'
 import type { PeriodRecord } from '#core/haechi/sim/node-views.ts'
 import { planeRow, planeTable, type PlaneRow, type PlaneTableId } from '#core/series/plane-tables.ts'
 import type { PlaneCollector, PlaneWriter } from '../state/plane-collector.ts'
@@ -58,7 +58,7 @@ function rolledUp(table: PlaneTableId, rows: readonly PlaneRow[]): PlaneRow {
 }
 
 export class TokenCollector implements PlaneCollector {
-  readonly #nodes: readonly EmulatedDataNode[]
+  readonly #nodes: readonly DataNode[]
   readonly #toUnixMs: (ns: number) => number
   readonly #writer: PlaneWriter
   /** Number of periods recorded by run. */
@@ -66,7 +66,7 @@ export class TokenCollector implements PlaneCollector {
   readonly #clients = new Pending('token_clients')
   readonly #pools = new Pending('token_nodes')
 
-  constructor(nodes: readonly EmulatedDataNode[], toUnixMs: (ns: number) => number, writer: PlaneWriter) {
+  constructor(nodes: readonly DataNode[], toUnixMs: (ns: number) => number, writer: PlaneWriter) {
     this.#nodes = nodes
     this.#toUnixMs = toUnixMs
     this.#writer = writer

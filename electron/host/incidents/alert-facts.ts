@@ -44,7 +44,7 @@ export class AlertFacts {
 
   constructor(monitor: ClusterMonitor) {
     this.#monitor = monitor
-    this.#tokens = new TokenFacts(monitor.source)
+    this.#tokens = new TokenFacts(monitor)
     monitor.events.onEvent((m) => {
       if (m.kind === 'change' && m.subject === 'Rule' && m.level !== 'bad') this.#changes++
     })

@@ -2,10 +2,11 @@
 import { amount, amountOf, named } from '#core/alerts/format.ts'
 import type { LevelFigures, Levels, ReservationFigures } from '#core/alerts/figures.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
-import type { DataNodeRun } from '#core/emulator/data-node.ts'
+import type { DataNode, DataNodeRun } from '#core/haechi/data-node.ts'
 import { profiledTokens } from '#core/haechi/settings.ts'
 import type { ClientColumn } from '#core/haechi/sim/token-samples.ts'
 import type { ClusterSource } from '../../base/connection.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { missedIn, rowsOf } from '../../cluster/tokens/position.ts'
 
 type Period = DataNodeRun['node']['periods']['items'][number]
@@ -51,19 +52,20 @@ const NO_LEVELS: TokenLevels = { 'pool-empty': [], 'pool-idle': [], capacity: []
 const ROWS = 50
 
 export class TokenFacts {
-  readonly #source: ClusterSource
+  readonly #source: Pick<ClusterSource, 'nowNs' | 'toUnixMs'>
+  readonly #nodes: readonly DataNode[]
   readonly #seen = new Map<string, Seen>()
 
-  constructor(source: ClusterSource) {
+  constructor({ source, dataNodes }: Pick<ClusterMonitor, 'source' | 'dataNodes'>) {
     this.#source = source
+    this.#nodes = dataNodes
   }
 
   /** Figures of every client with a reservation, and levels of every node; undefined without data nodes. */
   take(): { readonly reservations: readonly ReservationFigures[]; readonly levels: Levels } | undefined {
-    const { dataNodes } = this.#source
-    if (!dataNodes || dataNodes.length === 0) return undefined
+    if (this.#nodes.length === 0) return undefined
     const atNs = this.#source.nowNs()
-    const seen = dataNodes.flatMap((node) => {
+    const seen = this.#nodes.flatMap((node) => {
       const run = node.run(atNs)
       return run ? [this.#of(node.name, run)] : []
     })

@@ -17,7 +17,7 @@ import type { PadllStatus } from '#core/padll/status.ts'
 import { isScope } from '#core/padll/vocabulary.ts'
 import type { MetadataChange } from '../../cluster/metadata/state.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { ControllerLink, NO_STAGES } from './controller-link.ts'
+import { CommandLink } from '../command-link.ts'
 import { diffLines } from '#core/base/line-diff.ts'
 import { parsePolicies, PolicySchedule } from '#core/padll/rules/policy-schedule.ts'
 import { printPolicyText } from '#core/padll/rules/policy-text.ts'
@@ -93,6 +93,13 @@ function remarksOf(steps: readonly PolicyStep[], situation: PolicySituation): Po
 const refused = (code: string, why: string, next: string): { readonly ok: false; readonly error: Failure } =>
   fail({ code, what: 'The controller was not changed', why, unaffected: 'It continues unchanged.', next })
 
+const NO_STAGES: Failure = {
+  code: 'NO_CONTROLLER',
+  what: 'Nothing was sent',
+  why: 'this source has no controller of stages',
+  next: 'Set the PADLL controller under Edit cluster.',
+}
+
 const NO_SERVERS: Failure = {
   code: 'NO_SERVERS',
   what: 'Nothing was changed',
@@ -142,24 +149,22 @@ export interface PolicyOrder {
 
 export class PadllService {
   readonly #monitor: ClusterMonitor
-  readonly #link: ControllerLink
+  readonly #link: CommandLink
 
   constructor(monitor: ClusterMonitor) {
     this.#monitor = monitor
-    this.#link = new ControllerLink(monitor)
+    const [noun, view] = ['controller', 'Metadata QoS']
+    this.#link = new CommandLink(monitor, { noun, view, subject: 'PADLL', refusedCode: 'CONTROLLER_REFUSED' })
   }
 
-  /** Changes settings of a plane. Failures: BAD_SETTING, NO_SERVERS, those of `ControllerLink.send` and of the monitor. */
+  /** Changes settings of a plane. Failures: BAD_SETTING, NO_SERVERS, those of `CommandLink.send` and of the monitor. */
   async change(input: PadllChange): Promise<Result<undefined>> {
     const change = settingsOf(input)
     if (!change.ok) return change
     if (input.plane === 'mds') return this.#changeServers(input)
-    const status = this.#monitor.padll?.documents.newest?.status
-    return this.#link.send({
-      title: `settings changed: ${argsOf(change.value)}`,
-      command: setCommand(change.value, status?.epoch),
-      isApplied: (now) => shows(now, change.value),
-    })
+    return this.#send(`settings changed: ${argsOf(change.value)}`, setCommand(change.value, this.#epoch), (now) =>
+      shows(now, change.value),
+    )
   }
 
   #changeServers({ algorithm, epsilon, split, collectRounds, limit }: PadllChange): Result<undefined> {
@@ -216,7 +221,7 @@ export class PadllService {
 
   /**
    * Puts a checked text in force. Failures: NOT_TYPED (outside a demo the target's name is typed), PLAN_CHANGED (the
-   * controller, or its policies, changed since the check), FAULTY, NO_SERVERS, those of `ControllerLink.send` and of
+   * controller, or its policies, changed since the check), FAULTY, NO_SERVERS, those of `CommandLink.send` and of
    * the monitor.
    */
   async apply({ plane, text, planId, typed }: PolicyOrder): Promise<Result<undefined>> {
@@ -237,11 +242,21 @@ export class PadllService {
     }
     if (plane === 'mds') return this.#monitor.setMetadata({ policies: text })
     const steps = `${text.split('\n').filter((l) => l.trim() !== '').length} lines`
-    return this.#link.send({
-      title: `policies changed: ${steps}`,
-      command: setPoliciesCommand(text, this.#epoch),
-      isApplied: (now) => now.policies.text === (text === '' ? '\n' : text),
-    })
+    return this.#send(
+      `policies changed: ${steps}`,
+      setPoliciesCommand(text, this.#epoch),
+      (now) => now.policies.text === (text === '' ? '\n' : text),
+    )
+  }
+
+  #send(title: string, command: string, isShown: (status: PadllStatus) => boolean): Promise<Result<undefined>> {
+    const { padll } = this.#monitor
+    if (!padll) return Promise.resolve(fail(NO_STAGES))
+    const isApplied = (): boolean => {
+      const status = padll.documents.newest?.status
+      return status !== undefined && isShown(status)
+    }
+    return this.#link.send(padll, { title, command, isApplied })
   }
 
   /** Name to be typed: the global controller, or the cluster of the servers. */

@@ -4,6 +4,7 @@ import { formatFailure, type Result } from '#core/base/result.ts'
 import { ADAPTBF } from '#core/controllers/registry.ts'
 import type { LiveCluster } from '../../cluster/live/live-cluster.ts'
 import type { LiveSource } from '../../cluster/live/live-source.ts'
+import type { MonitorOptions } from '../../cluster/monitor-options.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
 import { Audit, type AuditEntry, type AuditRecord } from '../../base/audit.ts'
 import { newSession } from '../../enforce/console-name.ts'
@@ -31,12 +32,14 @@ export interface BeginParts {
   readonly store: Result<EnforcementStore>
   /** Opens the store again if it could not be opened at first: for waiting records of removals. */
   readonly reopen: () => Result<EnforcementStore>
+  /** Planes beside metadata: of the window's host, not of a command. */
+  readonly planes?: Pick<MonitorOptions, 'planes' | 'haechi'>
 }
 
 export function beginLive(
   cluster: LiveCluster,
   source: LiveSource,
-  { history, store, reopen }: BeginParts,
+  { history, store, reopen, planes = {} }: BeginParts,
 ): BegunSource<Source> {
   const sinceMs = Date.now()
   const hosts = cluster.servers.map((s) => s.host).join(' ')
@@ -49,6 +52,7 @@ export function beginLive(
     mode: 'observe',
     controller: ADAPTBF,
     probes: { off: cluster.input.off },
+    ...planes,
     leases: store.ok ? leaseStore(store.value.leases, cluster.name, thisUser()) : undefined,
     stops: store.ok ? store.value.stops.of(cluster.name) : unavailableStops(store.error.why ?? store.error.what),
   })

@@ -113,8 +113,8 @@ class Links {
     const live = liveOf(this.#viewed)
     if (!live) return []
     const atNs = Math.round((this.#atMs - live.source.toUnixMs(0)) * NS_PER_MS)
-    return (live.source.dataNodes ?? []).flatMap((node) =>
-      (node.run(atNs)?.clients ?? []).map(({ name, job }) => ({ name, jobId: job })),
+    return live.dataNodes.flatMap((node) =>
+      (node.run(atNs)?.clients ?? []).flatMap((c) => (c ? [{ name: c.name, jobId: c.job }] : [])),
     )
   }
   /** Resources with locks held or requested in the last second, and the jobs of those clients. */

@@ -91,7 +91,7 @@ export function clientsOf(place: Place, jobColors: JobColors): Clients {
   }
   run.clients.forEach((scenario, index) => {
     const view = run.node.client(index)
-    if (!view) return
+    if (!view || !scenario) return
     const engine = run.node.engine(index)
     const c = oneOf(place, index)
     // The counts of a crashed client are those of its last period.

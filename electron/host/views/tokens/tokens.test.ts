@@ -110,8 +110,10 @@ describe('tokens of the demo’s data node', () => {
     }
     expect(ask(10, -3)).toMatchObject({ ok: true, value: { admit: false, reasons: [{ kind: 'value' }] } })
     expect(service.check({ node: 'dn9', client: 'c09', reservation: 1, limit: null })).toMatchObject({ ok: false })
-    expect(service.reserve({ node: 'dn0', client: 'c09', reservation: 4200, limit: null })).toMatchObject({ ok: true })
-    expect(service.reserve({ node: 'dn0', client: 'c09', reservation: 60_000, limit: null })).toMatchObject({
+    expect(await service.reserve({ node: 'dn0', client: 'c09', reservation: 4200, limit: null })).toMatchObject({
+      ok: true,
+    })
+    expect(await service.reserve({ node: 'dn0', client: 'c09', reservation: 60_000, limit: null })).toMatchObject({
       ok: false,
     })
     await runTo(host, 13.5)

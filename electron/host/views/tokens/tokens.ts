@@ -1,13 +1,15 @@
 /** Tokens: pool, clients and capacity of one data node at the cursor. */
 import type { TokensFrame, TokensSpan } from '#core/api/tokens.ts'
-import type { DataNodeRun } from '#core/emulator/data-node.ts'
+import type { DataNodeRun } from '#core/haechi/data-node.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import { estimatorRule } from '#core/haechi/capacity-estimate.ts'
 import { finishingTime } from '#core/haechi/fluid.ts'
 import { profiledTokens } from '#core/haechi/settings.ts'
 import type { MonitorEvent } from '#core/haechi/monitor-events.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
+import type { HaechiReader } from '../../../cluster/tokens/haechi-reader.ts'
 import { resolvePosition } from '../../position.ts'
+import { toNotice } from '../status.ts'
 import { noDataNode } from './empty.ts'
 import { clientsOf, footOf } from './clients.ts'
 import { withClientFilter } from './filter.ts'
@@ -106,15 +108,18 @@ export const tokensFrame = (monitor: ClusterMonitor, query: TokensQuery, seq: nu
 
 function fullFrame(monitor: ClusterMonitor, query: TokensQuery, seq: number): TokensFrame {
   const { sample, atMs } = resolvePosition(monitor, query.at)
-  const nodes = monitor.source.dataNodes ?? []
+  const nodes = monitor.dataNodes
   const node = nodes.find((n) => n.name === query.node) ?? nodes[0]
-  const head = { seq, sample, atMs, windowMs: query.windowMs, nodes: nodes.map((n) => n.name) }
+  const reader = monitor.haechi.find((r) => r.dataNode === node)
+  const live = reader && liveOf(reader)
+  const names = nodes.map((n) => n.name)
+  const head = { seq, sample, atMs, windowMs: query.windowMs, nodes: names, ...(live ? { live } : {}) }
   const atNs = atMs === null ? undefined : Math.round((atMs - monitor.source.toUnixMs(0)) * NS_PER_MS)
   const run = atNs === undefined ? undefined : node?.run(atNs)
   if (!node || !run || atNs === undefined || atMs === null) {
-    return { ...head, node: node?.name ?? '', ...noDataNode(query.span) }
+    return { ...head, node: node?.name ?? '', ...noDataNode(query.span), notices: noticesOf(reader) }
   }
-  const place = placeOf(run, atNs - run.fromNs)
+  const place = placeOf(run, Math.min(atNs - run.fromNs, run.untilNs ?? Infinity))
   const { setup } = run.node
   const { settings } = setup
   const toMs = (ns: number): number => monitor.source.toUnixMs(run.fromNs + ns)
@@ -138,9 +143,25 @@ function fullFrame(monitor: ClusterMonitor, query: TokensQuery, seq: number): To
     clients: clientsOf(place, monitor.jobs.jobColors),
     foot: { ...footOf(place), ...admissionOf(place) },
     events: eventsOf(place, toMs),
-    notices: [],
+    notices: noticesOf(reader),
   }
 }
+
+/** What a running node consists of, and whether its tokens add up. */
+function liveOf({ node, dataNode, failure }: HaechiReader): TokensFrame['live'] {
+  const { host } = node
+  const { status } = dataNode
+  if (failure || !status)
+    return { host, text: failure ? failure.what : 'not read yet', level: failure ? 'bad' : 'idle' }
+  const { violations, kills, backend } = status
+  const lost = kills.lost + kills.unowned
+  const killed = kills.count === 0 ? '' : `, ${kills.count} killed with ${lost} tokens`
+  const wrong = violations.count === 0 ? '' : `, ${violations.count} token violations`
+  return { host, text: `clients are ${backend.kind}${killed}${wrong}`, level: violations.count > 0 ? 'bad' : 'ok' }
+}
+
+const noticesOf = (reader: HaechiReader | undefined): TokensFrame['notices'] =>
+  reader?.failure ? [toNotice(reader.failure)] : []
 
 function placeOf(run: DataNodeRun, atNs: number): Place {
   const periods = run.node.periods.items

@@ -1,12 +1,19 @@
 /**
- * Transport between `sluice padll …` and the global controller of its node: one connection per command, one line of JSON each way.
- * Commands and answers are defined in core/padll/console.ts.
+ * Transport between a command such as `sluice padll …` or `sluice haechi …` and the daemon of its node: one connection per command,
+ * one line of JSON each way. Commands and answers are defined in core/padll/console.ts and core/haechi/console.ts.
  */
 import { connect, type Socket } from 'node:net'
 import * as z from 'zod'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import type { ConsoleAnswer } from '#core/padll/console.ts'
-import { privateSocket } from '#electron/wire/private-socket.ts'
+import { privateSocket } from './private-socket.ts'
+
+/** Answer of a daemon to a command, as that command prints it. */
+export interface ControlAnswer {
+  readonly stdout: string
+  readonly stderr: string
+  /** 0 done, 1 refused, 2 not understood. */
+  readonly code: number
+}
 
 /** A policy text of a million characters, escaped. */
 const REQUEST_MAX = 8 << 20
@@ -41,7 +48,7 @@ function readLine(socket: Socket, most: number): Promise<string | undefined> {
 /** Answers one command on a connection and ends it. */
 export async function serveCommand(
   socket: Socket,
-  act: (args: readonly string[], stdin: string) => ConsoleAnswer,
+  act: (args: readonly string[], stdin: string) => ControlAnswer | Promise<ControlAnswer>,
 ): Promise<void> {
   socket.setTimeout(TIMEOUT_MS, () => socket.destroy())
   const line = await readLine(socket, REQUEST_MAX)
@@ -54,12 +61,13 @@ export async function serveCommand(
   }
   const parsed = request.safeParse(document)
   if (!parsed.success) return void socket.destroy()
-  socket.end(`${JSON.stringify(act(parsed.data.args, parsed.data.stdin))}\n`)
+  socket.end(`${JSON.stringify(await act(parsed.data.args, parsed.data.stdin))}\n`)
 }
 
 /**
- * Sends one command to the controller at a socket.
+ * Sends one command to the daemon at a socket.
  *
+ * @param who  the daemon in messages: `the global controller`.
  * @returns its answer; null if nothing listens there. CONTROL_FAILED if the answer is not valid; failures of `privateSocket` if
  *          the socket may belong to another user, who is then sent nothing.
  */
@@ -67,9 +75,10 @@ export async function sendCommand(
   path: string,
   args: readonly string[],
   stdin: string,
-): Promise<Result<ConsoleAnswer | null>> {
+  who = 'the global controller',
+): Promise<Result<ControlAnswer | null>> {
   const failed = (why: string): Result<never> =>
-    fail({ code: 'CONTROL_FAILED', what: 'The global controller did not answer', why })
+    fail({ code: 'CONTROL_FAILED', what: `No answer of ${who}`, why })
   const found = privateSocket(path)
   if (!found.ok) return found
   if (!found.value) return ok(null)
