@@ -77,8 +77,7 @@ export async function sendCommand(
   stdin: string,
   who = 'the global controller',
 ): Promise<Result<ControlAnswer | null>> {
-  const failed = (why: string): Result<never> =>
-    fail({ code: 'CONTROL_FAILED', what: `No answer of ${who}`, why })
+  const failed = (why: string): Result<never> => fail({ code: 'CONTROL_FAILED', what: `No answer of ${who}`, why })
   const found = privateSocket(path)
   if (!found.ok) return found
   if (!found.value) return ok(null)
