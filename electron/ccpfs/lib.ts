@@ -152,6 +152,8 @@ export class Ccpfs {
   #fileSystem = 0
   #policy: DlmPolicy | undefined
   #now: Incarnation | undefined
+  /** Links of the present life, also before every server has admitted it. */
+  #links: Link[] = []
   readonly #nodes = new Map<number, OpenNode>()
   /** Waiters for the first welcome of every server. */
   #onReady: ((failure: CcpfsFailure | undefined) => void)[] = []
@@ -176,7 +178,7 @@ export class Ccpfs {
     const fs = new Ccpfs(options)
     const connected = await fs.#connect()
     if (connected !== undefined) {
-      fs.#shut()
+      await fs.#shut()
       return fail(connected)
     }
     return ok(fs)
@@ -270,7 +272,7 @@ export class Ccpfs {
   async close(): Promise<void> {
     if (this.#isClosed) return
     for (const node of [...this.#nodes.values()]) if (node.isDirty) await this.syncNode(node)
-    this.#shut()
+    await this.#shut()
   }
 
   /** State for `sluice ccpfs status`. */
@@ -451,6 +453,7 @@ export class Ccpfs {
       const server: ServerLink = { link: this.#linkOf(id, s, address, servers, begun, () => client), ...freshLink() }
       servers.push(server)
     })
+    this.#links = servers.map(({ link }) => link)
   }
 
   #linkOf(
@@ -540,7 +543,7 @@ export class Ccpfs {
     this.#now = undefined
     this.counters.evictions++
     this.#options.log?.(`evicted; unflushed data are lost: ${why}`)
-    for (const { link } of old.servers) link.close()
+    for (const { link } of old.servers) void link.close()
     for (const node of this.#nodes.values()) {
       for (let k = 0; k < node.layout.stripes; k++) {
         for (const bucket of old.client.pages.buckets(node.layout.base + k)) if (!bucket.isDrained) node.isLost = true
@@ -619,16 +622,17 @@ export class Ccpfs {
     this.#options.log?.(why)
     const { error } = failed(ERRNO.EIO, 'The file system is closed', why)
     this.#ready(error)
-    this.#shut()
+    void this.#shut()
   }
 
-  #shut(): void {
+  async #shut(): Promise<void> {
     this.#isClosed = true
     for (const timer of this.#timers) clearInterval(timer)
     const { error } = failed(ERRNO.EIO, 'The file system is closed')
     for (const end of this.#now?.running ?? []) end(error)
-    for (const { link } of this.#now?.servers ?? []) link.close()
-    this.#meta.close()
+    this.#ready(error)
+    await Promise.all(this.#links.map((link) => link.close()))
+    await this.#meta.close()
   }
 }
 
