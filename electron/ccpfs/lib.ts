@@ -728,11 +728,16 @@ export class CcpfsFile {
     if (before?.ok === false) return before
     this.#fs.counters.truncates++
     if (before?.value === size) return ok(undefined)
-    const done =
-      before !== undefined && before.value < size
-        ? await this.#fs.run<unknown>((client, done) => client.extend(this.layout, size, done))
-        : await this.#fs.run<unknown>((client, done) => client.truncate(this.layout, size, done))
-    if (!done.ok) return done
+    if (before === undefined || before.value > size) {
+      const cut = await this.#fs.run<unknown>((client, done) => client.truncate(this.layout, size, done))
+      if (!cut.ok) return cut
+      this.#fs.wrote(this.#node)
+    }
+    // A cut within bytes that were never written leaves a shorter file.
+    const after = size === 0 ? undefined : await this.size()
+    if (after === undefined || (after.ok && after.value >= size)) return ok(undefined)
+    const extended = await this.#fs.run<unknown>((client, done) => client.extend(this.layout, size, done))
+    if (!extended.ok) return extended
     this.#fs.wrote(this.#node)
     return ok(undefined)
   }
