@@ -13,7 +13,7 @@ import type { ResourceId, ToClient } from '#core/seqdlm/messages.ts'
 import type { Done } from '#core/seqdlm/operation.ts'
 import { POLICIES, type DlmPolicy } from '#core/seqdlm/policy.ts'
 import type { Extent } from '#core/seqdlm/ranges.ts'
-import { parseAddress, type Address } from '#electron/wire/address.ts'
+import { parseAddress, printAddress, type Address } from '#electron/wire/address.ts'
 import type { PeerSecret } from '#electron/wire/peer-auth.ts'
 import { Link } from './link.ts'
 import {
@@ -111,6 +111,8 @@ interface ServerLink {
   /** Error of the server's storage; 0 without one. */
   errno: number
   epoch: number
+  /** Flushes that wait, to be told of an error. */
+  readonly onFault: Set<(errno: number) => void>
   /** Syncs under way, repeated after a reconnection. */
   readonly syncs: Map<number, { readonly resources: readonly ResourceId[]; readonly done: (errno: number) => void }>
 }
@@ -159,6 +161,8 @@ export class Ccpfs {
   #onReady: ((failure: CcpfsFailure | undefined) => void)[] = []
   #timers: NodeJS.Timeout[] = []
   #lastSync = 0
+  /** Calls of close so far. */
+  #closes = 0
   #isClosed = false
   #isFlushing = false
 
@@ -168,7 +172,7 @@ export class Ccpfs {
       address: options.meta,
       secret: options.secret,
       name: thisProcess(),
-      openNodes: () => this.#nodes.keys(),
+      openNodes: () => [...this.#nodes.values()].filter((n) => n.handles > 0).map((n) => n.attributes.node),
       onRefused: (why) => this.#end(`the metadata server refused this client: ${why}`),
     })
   }
@@ -199,6 +203,7 @@ export class Ccpfs {
 
   async open(path: Path, options: OpenOptions = {}): Promise<CcpfsResult<CcpfsFile>> {
     const { create = false, exclusive = false, truncate = false, mode = 0o644, stripes = 0, stripeSize = 0 } = options
+    const closesBefore = this.#closes
     const flags = (create ? O_CREAT : 0) | (exclusive ? O_EXCL : 0)
     const answer = await this.#call(OP.open, openArguments({ flags, mode, stripes, stripeSize, path: bytesOf(path) }))
     if (answer.result < 0) return failed(-answer.result, `Cannot open ${String(path)}`)
@@ -215,6 +220,13 @@ export class Ccpfs {
       this.#nodes.set(attributes.node, node)
     }
     node.handles++
+    // A close of the last handle may have followed the open at the server.
+    if (this.#closes !== closesBefore) {
+      await this.#call(
+        OP.reopen,
+        encoded((to) => to.u64(attributes.node)),
+      )
+    }
     const file = new CcpfsFile(this, node)
     if (!truncate || answer.result === 1) return ok(file)
     const cut = await file.truncate(0)
@@ -273,6 +285,11 @@ export class Ccpfs {
     if (this.#isClosed) return
     for (const node of [...this.#nodes.values()]) if (node.isDirty) await this.syncNode(node)
     await this.#shut()
+  }
+
+  /** Leaves at once; unflushed data are lost. */
+  async abandon(): Promise<void> {
+    if (!this.#isClosed) await this.#shut()
   }
 
   /** State for `sluice ccpfs status`. */
@@ -336,7 +353,7 @@ export class Ccpfs {
     const errno = servers.find((s) => s.errno !== 0)?.errno ?? 0
     if (errno !== 0) return failed(errno, 'Cannot flush the file')
     node.isDirty = false
-    const flushed = await this.run<void>((client, done) => client.fsync(node.layout, done))
+    const flushed = await this.#flushed(node.layout, servers)
     if (!flushed.ok) node.isDirty = true
     if (flushed.ok && node.isTouched) {
       node.isTouched = false
@@ -390,6 +407,7 @@ export class Ccpfs {
     const { isLost } = node
     node.isLost = false
     if (!node.isDirty) this.#nodes.delete(node.attributes.node)
+    this.#closes++
     const answer = await this.#call(
       OP.close,
       encoded((to) => to.u64(node.attributes.node)),
@@ -481,7 +499,7 @@ export class Ccpfs {
         const server = servers[s] as ServerLink
         const found = POLICIES.find((p) => p.name === policy)
         if (found === undefined || (this.#policy !== undefined && this.#policy !== found)) {
-          this.#end(`server ${address.toString()} has lock manager ${policy}, others have ${this.policy}`)
+          this.#end(`server ${printAddress(address)} has lock manager ${policy}, others have ${this.policy}`)
           return
         }
         this.#policy = found
@@ -514,6 +532,7 @@ export class Ccpfs {
         if (message.errno === 0) return
         for (const { done } of server.syncs.values()) done(message.errno)
         server.syncs.clear()
+        for (const failed of server.onFault) failed(message.errno)
         return
       case 'read-reply': {
         // The page cache keeps it; a part of a larger buffer would keep all of that.
@@ -560,6 +579,19 @@ export class Ccpfs {
   #serversOf({ base, stripes }: FileLayout): ServerLink[] {
     const servers = this.#now?.servers ?? []
     return servers.filter((_, s) => stripes >= servers.length || (s - (base % servers.length) + servers.length) % servers.length < stripes)
+  }
+
+  /** Flushes a file; fails when the storage of a server fails meanwhile. The flush continues then. */
+  #flushed(layout: FileLayout, servers: readonly ServerLink[]): Promise<CcpfsResult<void>> {
+    return new Promise((resolve) => {
+      const end = (result: CcpfsResult<void>): void => {
+        for (const { onFault } of servers) onFault.delete(fault)
+        resolve(result)
+      }
+      const fault = (errno: number): void => end(failed(errno, 'Cannot flush the file'))
+      for (const { onFault } of servers) onFault.add(fault)
+      void this.run<void>((client, done) => client.fsync(layout, done)).then(end)
+    })
   }
 
   #sync(now: Incarnation, server: ServerLink, resources: readonly ResourceId[]): Promise<number> {
@@ -636,7 +668,7 @@ export class Ccpfs {
   }
 }
 
-const freshLink = () => ({ isKnown: false, errno: 0, epoch: 0, syncs: new Map() }) satisfies Omit<ServerLink, 'link'>
+const freshLink = () => ({ isKnown: false, errno: 0, epoch: 0, syncs: new Map(), onFault: new Set<never>() }) satisfies Omit<ServerLink, 'link'>
 
 const plain = (answer: Answer, what: string): CcpfsResult<void> =>
   answer.result < 0 ? failed(-answer.result, what) : ok(undefined)

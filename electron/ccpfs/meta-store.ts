@@ -171,6 +171,12 @@ export class MetaStore {
     return found && attributesOf(found)
   }
 
+  /** Attributes of a node without a name. */
+  unlinked(node: number): Attributes | undefined {
+    const found = this.#byId.get(node)
+    return found?.parent === null ? attributesOf(found) : undefined
+  }
+
   mkdir(path: Buffer, mode: number): number {
     const at = this.#place(path)
     if (typeof at === 'number') return at

@@ -316,6 +316,7 @@ export class ServerDaemon {
       this.sessions.set(client, session)
       admitted(session)
       peer.send(this.#welcome(client))
+      if (this.device.errno !== 0) peer.send({ kind: 'storage-fault', errno: this.device.errno })
       if (hello.isReturning) peer.send({ kind: 'recover-query' })
     }
     if (hello.isReturning || this.node.locks.isOpen) admit()
