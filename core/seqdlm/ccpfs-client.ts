@@ -324,13 +324,18 @@ export class CcpfsClient {
       done(fail(tooFar))
       return
     }
-    this.#withLocks(wholeFile(file), modeFor(this.#host.policy, 'append', file.stripes), 'writer', done, (pins, unlock) =>
-      this.#size(file, (found) => {
-        const last = [{ start: size - 1, end: size }]
-        if (found < size) this.#insert(split(file, last), pins, this.#host.content ? new Uint8Array(1) : 1)
-        unlock()
-        done(ok(undefined))
-      }),
+    this.#withLocks(
+      wholeFile(file),
+      modeFor(this.#host.policy, 'append', file.stripes),
+      'writer',
+      done,
+      (pins, unlock) =>
+        this.#size(file, (found) => {
+          const last = [{ start: size - 1, end: size }]
+          if (found < size) this.#insert(split(file, last), pins, this.#host.content ? new Uint8Array(1) : 1)
+          unlock()
+          done(ok(undefined))
+        }),
     )
   }
 

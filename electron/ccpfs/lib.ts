@@ -210,7 +210,10 @@ export class Ccpfs {
     const attributes = readAttributes(new WireReader(answer.body))
     const { layout } = attributes
     if (layout === undefined) {
-      await this.#call(OP.close, encoded((to) => to.u64(attributes.node)))
+      await this.#call(
+        OP.close,
+        encoded((to) => to.u64(attributes.node)),
+      )
       return failed(ERRNO.EISDIR, `Cannot open ${String(path)}`)
     }
     let node = this.#nodes.get(attributes.node)
@@ -384,9 +387,9 @@ export class Ccpfs {
     const byServer = now.servers.map((): ResourceId[] => [])
     for (let k = 0; k < stripes; k++) byServer[(base + k) % now.servers.length]?.push(base + k)
     const errnos = await Promise.all(
-      byServer.map((resources, s) => {
-        const server = now.servers[s]
-        return resources.length === 0 || server === undefined ? 0 : this.#sync(now, server, resources)
+      now.servers.map((server, s) => {
+        const resources = byServer[s] ?? []
+        return resources.length === 0 ? Promise.resolve(0) : this.#sync(now, server, resources)
       }),
     )
     const errno = errnos.find((e) => e !== 0)
@@ -578,7 +581,9 @@ export class Ccpfs {
 
   #serversOf({ base, stripes }: FileLayout): ServerLink[] {
     const servers = this.#now?.servers ?? []
-    return servers.filter((_, s) => stripes >= servers.length || (s - (base % servers.length) + servers.length) % servers.length < stripes)
+    return servers.filter(
+      (_, s) => stripes >= servers.length || (s - (base % servers.length) + servers.length) % servers.length < stripes,
+    )
   }
 
   /** Flushes a file; fails when the storage of a server fails meanwhile. The flush continues then. */
@@ -668,7 +673,11 @@ export class Ccpfs {
   }
 }
 
-const freshLink = () => ({ isKnown: false, errno: 0, epoch: 0, syncs: new Map(), onFault: new Set<never>() }) satisfies Omit<ServerLink, 'link'>
+const freshLink = () =>
+  ({ isKnown: false, errno: 0, epoch: 0, syncs: new Map(), onFault: new Set<never>() }) satisfies Omit<
+    ServerLink,
+    'link'
+  >
 
 const plain = (answer: Answer, what: string): CcpfsResult<void> =>
   answer.result < 0 ? failed(-answer.result, what) : ok(undefined)

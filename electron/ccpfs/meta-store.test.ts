@@ -24,7 +24,9 @@ describe('names', () => {
     const f = created(store, '/d/f')
     expect(f).toMatchObject({ kind: 'file', mode: 0o600, layout: { base: 1, stripes: 2, stripeSize: 4096 } })
     expect(created(store, '/d/./../d//f')).toEqual(f)
-    expect(store.open({ flags: O_CREAT | O_EXCL, mode: 0, stripes: 0, stripeSize: 0, path: bytes('/d/f') })).toBe(ERRNO.EEXIST)
+    expect(store.open({ flags: O_CREAT | O_EXCL, mode: 0, stripes: 0, stripeSize: 0, path: bytes('/d/f') })).toBe(
+      ERRNO.EEXIST,
+    )
     expect(store.open({ flags: 0, mode: 0, stripes: 0, stripeSize: 0, path: bytes('/d/g') })).toBe(ERRNO.ENOENT)
     expect(store.open({ flags: O_CREAT, mode: 0, stripes: 1, stripeSize: 5000, path: bytes('/g') })).toBe(ERRNO.EINVAL)
     expect(store.stat(bytes('/d/f/x'))).toBe(ERRNO.ENOTDIR)

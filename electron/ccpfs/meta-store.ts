@@ -233,7 +233,9 @@ export class MetaStore {
     const found = this.stat(path)
     if (typeof found === 'number') return found
     if (found.kind === 'file') return ERRNO.ENOTDIR
-    const rows = this.#db.prepare('SELECT name FROM nodes WHERE parent = ? AND name IS NOT NULL ORDER BY name').all(found.node)
+    const rows = this.#db
+      .prepare('SELECT name FROM nodes WHERE parent = ? AND name IS NOT NULL ORDER BY name')
+      .all(found.node)
     return (rows as { name: Buffer }[]).map(({ name }) => name)
   }
 

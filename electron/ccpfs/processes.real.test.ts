@@ -28,7 +28,8 @@ function value<T>(result: Result<T>): T {
 }
 
 const opened = async (fs: Ccpfs, path: string): Promise<CcpfsFile> => value(await fs.open(path, { create: true }))
-const content = async (file: CcpfsFile, length: number): Promise<Buffer> => Buffer.from(value(await file.read(0, length)))
+const content = async (file: CcpfsFile, length: number): Promise<Buffer> =>
+  Buffer.from(value(await file.read(0, length)))
 
 /** File of stripe 0 on its server. */
 function objectOf({ layout: { base } }: CcpfsFile): string {
@@ -60,7 +61,8 @@ describe.each(['seqdlm', 'basic', 'lustre', 'datatype'])('two clients of one fil
     const WRITES = 20
     await Promise.all(
       files.map(async (file, c) => {
-        for (let i = 0; i < WRITES; i++) value(await file.write((2 * i + c) * BYTES, Buffer.alloc(BYTES, 2 * i + c + 1)))
+        for (let i = 0; i < WRITES; i++)
+          value(await file.write((2 * i + c) * BYTES, Buffer.alloc(BYTES, 2 * i + c + 1)))
       }),
     )
     const expected = Buffer.concat(Array.from({ length: 2 * WRITES }, (_, i) => Buffer.alloc(BYTES, i + 1)))
@@ -128,7 +130,11 @@ describe('a server that is killed', LONG, () => {
     expect((await content(other, 400_000)).equals(expected)).toBe(true)
     value(await file.fsync())
     expect(a.counters.evictions + b.counters.evictions).toBe(0)
-    expect(await system.status('--server', system.address(0))).toMatchObject({ epoch: 2, isOpen: true, awaitedClients: 0 })
+    expect(await system.status('--server', system.address(0))).toMatchObject({
+      epoch: 2,
+      isOpen: true,
+      awaitedClients: 0,
+    })
   })
 
   it('waits for a dead client no longer than its recovery time', async () => {
@@ -209,7 +215,9 @@ describe('a client that is killed', LONG, () => {
     expect((await door.onHandle(6, handle))?.result).toBe(-ERRNO.EIO)
     expect((await door.onHandle(6, handle))?.result).toBe(0)
     expect((await door.onHandle(4, handle, 10, Buffer.alloc(10, 3)))?.result).toBe(10)
-    expect((await content(file, 100)).equals(Buffer.from([...Array<number>(10).fill(2), ...Array<number>(10).fill(3)]))).toBe(true)
+    expect(
+      (await content(file, 100)).equals(Buffer.from([...Array<number>(10).fill(2), ...Array<number>(10).fill(3)])),
+    ).toBe(true)
   })
 })
 
@@ -331,7 +339,9 @@ describe('access', LONG, () => {
     value(await file.write(0, Buffer.from('safe')))
     const answers: string[] = []
     for (let i = 0; i < 40; i++) {
-      const bytes = Buffer.from(Array.from({ length: 1 + ((i * 37) % 300) }, (_, k) => (i * 31 + k * 17 * (i + 1)) & 255))
+      const bytes = Buffer.from(
+        Array.from({ length: 1 + ((i * 37) % 300) }, (_, k) => (i * 31 + k * 17 * (i + 1)) & 255),
+      )
       const socket = connect(system.address(0))
       await new Promise<void>((resolve) => {
         const chunks: Buffer[] = []
@@ -358,7 +368,10 @@ describe('access', LONG, () => {
     const addresses = `${system.address(0)},${system.address(1)}`
     await system.run('meta', '--listen', listen, '--data', join(system.folder, 'meta9'), '--servers', addresses).ready()
     const refused = await Ccpfs.connect({ meta: { path: listen } })
-    expect(refused).toMatchObject({ ok: false, error: { why: expect.stringContaining('another file system') as string } })
+    expect(refused).toMatchObject({
+      ok: false,
+      error: { why: expect.stringContaining('another file system') as string },
+    })
   })
 })
 

@@ -20,7 +20,7 @@ import { ExtentLogFile } from './extent-log-file.ts'
 import { FileDevice } from './file-device.ts'
 import { PURPOSE } from './places.ts'
 import { readServerState, writeServerState, type ServerState } from './server-state.ts'
-import { answerQuery, serverStatus, type MessageCounts } from './status.ts'
+import { answerQuery, serverStatus, type MessageCounts, type ServerParts, type Session } from './status.ts'
 import type { Hello, WireMessage } from './wire/messages.ts'
 import { Peer } from './wire/peer.ts'
 
@@ -46,15 +46,6 @@ export interface CcpfsServer {
   readonly address: Address
   /** Stops without evicting clients, which return to the next server on the same data. */
   close(): Promise<void>
-}
-
-/** Connection of a client. */
-export interface Session {
-  readonly client: number
-  readonly name: string
-  readonly peer: Peer
-  /** ns of the server's clock. */
-  readonly since: number
 }
 
 const CLIENTS_MAX = 4096
@@ -105,7 +96,7 @@ const dataFailure = (data: string, e: unknown): Result<never> =>
     next: 'Check its permissions, or name another folder.',
   })
 
-export class ServerDaemon {
+class ServerDaemon implements ServerParts {
   readonly options: ServerOptions
   readonly events = new EventLog()
   readonly sessions = new Map<number, Session>()
@@ -148,6 +139,10 @@ export class ServerDaemon {
     return this.#state as ServerState
   }
 
+  get policy(): string {
+    return this.options.policy.name
+  }
+
   get awaited(): number {
     return this.#expected.size
   }
@@ -174,7 +169,8 @@ export class ServerDaemon {
       await listening.value.close()
       return dataFailure(data, e)
     }
-    if (this.log.tornBytes > 0) this.#say(`${this.log.tornBytes} bytes of an incomplete record were dropped from the log`)
+    if (this.log.tornBytes > 0)
+      this.#say(`${this.log.tornBytes} bytes of an incomplete record were dropped from the log`)
     this.#node = new ServerNode({
       policy,
       threshold,
@@ -282,7 +278,7 @@ export class ServerDaemon {
 
   #welcome(client: number) {
     const { epoch, fileSystem } = this.state
-    return { kind: 'welcome', client, fileSystem, epoch, policy: this.options.policy.name, servers: [] } as const
+    return { kind: 'welcome', client, fileSystem, epoch, policy: this.policy, servers: [] } as const
   }
 
   #hello(peer: Peer, hello: Hello, admitted: (session: Session) => void): void {

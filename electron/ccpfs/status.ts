@@ -3,8 +3,12 @@
  * core/seqdlm/lock-events.ts; times are ns of the server's clock, and `startedMs` + `nowNs` place them in wall-clock time.
  */
 import type { LockResource } from '#core/seqdlm/lock-resource.ts'
+import type { ServerNode } from '#core/seqdlm/server-node.ts'
 import type { EventLog } from './events.ts'
-import type { ServerDaemon } from './server.ts'
+import type { ExtentLogFile } from './extent-log-file.ts'
+import type { FileDevice } from './file-device.ts'
+import type { ServerState } from './server-state.ts'
+import type { Peer } from './wire/peer.ts'
 
 export interface MessageCounts {
   readonly received: Record<string, number>
@@ -13,14 +17,42 @@ export interface MessageCounts {
   readonly refused: Record<string, number>
 }
 
+/** Connection of a client. */
+export interface Session {
+  readonly client: number
+  readonly name: string
+  readonly peer: Peer
+  /** ns of the server's clock. */
+  readonly since: number
+}
+
+/** Parts of a lock and data server that its status describes. */
+export interface ServerParts {
+  readonly node: ServerNode
+  readonly state: ServerState
+  readonly log: ExtentLogFile
+  readonly device: FileDevice
+  readonly sessions: ReadonlyMap<number, Session>
+  readonly counts: MessageCounts
+  readonly events: EventLog
+  /** Latest messages without effect. */
+  readonly refusals: readonly string[]
+  readonly policy: string
+  readonly printedAddress: string
+  readonly startedMs: number
+  /** Clients that have yet to return after a restart. */
+  readonly awaited: number
+  readonly evictions: number
+}
+
 /** Resources, and locks and requests of each, that one status lists; the totals count all. */
 const RESOURCES_MAX = 1000
 const LOCKS_MAX = 100
 const EVENTS_MAX = 2000
 
 /** Status of a lock and data server. */
-export function serverStatus(daemon: ServerDaemon, nowNs: number) {
-  const { node, state, log, device, sessions, counts, events, refusals, options } = daemon
+export function serverStatus(daemon: ServerParts, nowNs: number) {
+  const { node, state, log, device, sessions, counts, events, refusals } = daemon
   const resources = [...node.locks.resources()]
   let unreleased = 0
   let waiting = 0
@@ -37,7 +69,7 @@ export function serverStatus(daemon: ServerDaemon, nowNs: number) {
     startedMs: daemon.startedMs,
     nowNs,
     epoch: state.epoch,
-    policy: options.policy.name,
+    policy: daemon.policy,
     fileSystem: state.fileSystem,
     server: state.server,
     servers: state.servers,

@@ -228,7 +228,9 @@ async function bench(flags: BenchFlags): Promise<void> {
   line(`${Math.round(grants)} uncontended grants/s over a Unix socket; echo server ${Math.round(echoes)}/s`)
   line(`${clients} clients, ${writes} interleaved writes of ${flags.writeKb} KiB each, one stripe:`)
   for (const { policy, writeS, syncS, MBps } of shared) {
-    line(`${policy.padEnd(14)}${MBps.toFixed(1).padStart(9)} MB/s  write ${writeS.toFixed(2)} s  fsync ${syncS.toFixed(2)} s`)
+    line(
+      `${policy.padEnd(14)}${MBps.toFixed(1).padStart(9)} MB/s  write ${writeS.toFixed(2)} s  fsync ${syncS.toFixed(2)} s`,
+    )
   }
 }
 
@@ -247,7 +249,9 @@ export function ccpfsCommand(): Command {
     .enablePositionalOptions()
   withSecret(ccpfs.command('server'))
     .description('run a lock and data server')
-    .option('--listen <address>', 'address for clients: an absolute path or host:port', address, { path: serverSocket() })
+    .option('--listen <address>', 'address for clients: an absolute path or host:port', address, {
+      path: serverSocket(),
+    })
     .requiredOption('--data <folder>', 'folder of objects, extent log and state')
     .addOption(new Option('--locks <name>', 'lock manager').choices(Object.keys(LOCKS)).default('seqdlm'))
     .option('--evict-seconds <n>', 'time to release a revoked lock before eviction', whole(1, 86_400), 100)

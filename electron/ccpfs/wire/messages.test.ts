@@ -56,7 +56,11 @@ const message: fc.Arbitrary<WireMessage> = fc.oneof(
     servers: fc.array(fc.string({ maxLength: 40 }), { maxLength: 5 }),
   }),
   fc.record({ kind: fc.constant('lock-request' as const), resource: id, reqId: id, range, mode }),
-  fc.record({ kind: fc.constantFrom('revoke-reply' as const, 'release' as const, 'revoke' as const), resource: id, lockId: id }),
+  fc.record({
+    kind: fc.constantFrom('revoke-reply' as const, 'release' as const, 'revoke' as const),
+    resource: id,
+    lockId: id,
+  }),
   fc.record({ kind: fc.constant('downgrade' as const), resource: id, lockId: id, mode }),
   fc.record({ kind: fc.constant('recover-report' as const), locks: fc.array(lock, { maxLength: 5 }) }),
   fc.record({
@@ -87,7 +91,13 @@ const message: fc.Arbitrary<WireMessage> = fc.oneof(
   fc.record({ kind: fc.constant('sync-request' as const), reqId: id, resources: fc.array(id, { maxLength: 5 }) }),
   fc.record({ kind: fc.constant('flush-reply' as const), resource: id, rpcSeq: id }),
   fc.record({ kind: fc.constant('size-reply' as const), reqId: id, size: id }),
-  fc.record({ kind: fc.constant('call' as const), reqId: id, answeredBelow: id, op: fc.nat({ max: 255 }), body: bytes }),
+  fc.record({
+    kind: fc.constant('call' as const),
+    reqId: id,
+    answeredBelow: id,
+    op: fc.nat({ max: 255 }),
+    body: bytes,
+  }),
   fc.record({
     kind: fc.constant('result' as const),
     reqId: id,
@@ -125,12 +135,13 @@ function decoded(stream: Buffer, sizes: readonly number[]): Decoded {
   let why: string | undefined
   for (let at = 0, i = 0; at < stream.length && why === undefined; i++) {
     const size = Math.max(1, sizes[i % sizes.length] ?? 1)
-    why = frames.push(Buffer.from(stream.subarray(at, at + size)), (buffer, start, end) => {
-      const m = readMessage(new WireReader(buffer, start, end))
-      if (typeof m === 'string') why = m
-      else messages.push(m)
-      return typeof m !== 'string'
-    }) ?? why
+    why =
+      frames.push(Buffer.from(stream.subarray(at, at + size)), (buffer, start, end) => {
+        const m = readMessage(new WireReader(buffer, start, end))
+        if (typeof m === 'string') why = m
+        else messages.push(m)
+        return typeof m !== 'string'
+      }) ?? why
     at += size
   }
   return { messages, why }
