@@ -137,6 +137,44 @@ describe('a server that is killed', LONG, () => {
     })
   })
 
+  it('in the middle of appends of four clients loses and repeats none of them', async () => {
+    await started()
+    const RECORD = 1000
+    const EACH = 40
+    const clients = await Promise.all(Array.from({ length: 4 }, () => system.client()))
+    const files = await Promise.all(clients.map((fs) => opened(fs, '/log')))
+    const offsets: number[] = []
+    const appending = Promise.all(
+      files.map(async (file, c) => {
+        for (let i = 0; i < EACH; i++) {
+          const record = Buffer.alloc(RECORD, `${c}:${i};`)
+          offsets.push(value(await file.append(record)))
+          if (i % 10 === 9) value(await file.fsync())
+        }
+      }),
+    )
+    for (const server of [0, 1, 0]) {
+      const before = offsets.length
+      await expect.poll(() => offsets.length).toBeGreaterThan(before)
+      await system.servers[server]?.kill()
+      await system.startServer(server)
+    }
+    await appending
+    const all = 4 * EACH
+    expect(offsets.sort((a, b) => a - b)).toEqual(Array.from({ length: all }, (_, i) => i * RECORD))
+    const log = await content(files[0] as CcpfsFile, all * RECORD + 1)
+    const found: string[] = []
+    for (let at = 0; at < log.length; at += RECORD) {
+      const record = log.subarray(at, at + RECORD)
+      const name = /^\d:\d+;/.exec(record.toString('latin1', 0, 10))?.[0] ?? ''
+      expect(record.equals(Buffer.alloc(RECORD, name || 'none'))).toBe(true)
+      found.push(name)
+    }
+    const expected = files.flatMap((_, c) => Array.from({ length: EACH }, (__, i) => `${c}:${i};`))
+    expect(found.sort()).toEqual(expected.sort())
+    expect(clients.map((fs) => fs.counters.evictions)).toEqual([0, 0, 0, 0])
+  })
+
   it('waits for a dead client no longer than its recovery time', async () => {
     await started({ serverFlags: ['--recovery-seconds', '2'] })
     const { daemon, socket } = await system.clientDaemon('a')
