@@ -103,7 +103,7 @@ describe('objects in files', () => {
   it('that cannot be written are tried again, and a sync names the error', async () => {
     const folder = tempFolder()
     const faults: number[] = []
-    const device = new FileDevice(folder, { onFault: (errno) => void faults.push(errno) })
+    const device = new FileDevice(folder, { onFault: (resource, errno) => void (resource === 5 && faults.push(errno)) })
     // A folder in the place of the file.
     const file = join(folder, '05/5')
     mkdirSync(file)

@@ -36,8 +36,8 @@ interface OpenObject {
 }
 
 export interface FileDeviceHost {
-  /** Called when writes begin to fail, and with 0 when they succeed again. */
-  readonly onFault: (errno: number) => void
+  /** Called when reads or writes of an object begin to fail, and with 0 when they succeed again. */
+  readonly onFault: (resource: ResourceId, errno: number) => void
 }
 
 export interface DeviceCounters {
@@ -61,7 +61,8 @@ export class FileDevice implements Device {
   readonly #sizes = new Map<ResourceId, number>()
   readonly #failed = new Map<ResourceId, number>()
   readonly #retries = new Set<NodeJS.Timeout>()
-  #errno = 0
+  /** Errors of objects whose operations are being repeated. */
+  readonly #failing = new Map<ResourceId, number>()
   #isClosed = false
 
   /** @throws the system error for a folder that cannot be created. */
@@ -71,9 +72,9 @@ export class FileDevice implements Device {
     for (let i = 0; i < FOLDERS; i++) mkdirSync(join(folder, folderName(i)), { recursive: true, mode: 0o700 })
   }
 
-  /** Error of the storage that writes wait for; 0 without one. */
-  get errno(): number {
-    return this.#errno
+  /** Errors by object, while its operations are being repeated. */
+  get failing(): ReadonlyMap<ResourceId, number> {
+    return this.#failing
   }
 
   /** Writes that wait or are under way. */
@@ -119,11 +120,11 @@ export class FileDevice implements Device {
     const more = (fd: number): void =>
       read(fd, out, filled, length - filled, start + filled, (e, n) => {
         if (e !== null) {
-          this.#fault(errnoOf(e))
+          this.#fault(resource, errnoOf(e))
           this.#later(() => more(fd))
           return
         }
-        this.#recovered()
+        this.#recovered(resource)
         filled += n
         if (n === 0 || filled === length) finish(out)
         else more(fd)
@@ -143,8 +144,9 @@ export class FileDevice implements Device {
   /** Calls back with 0 once every acknowledged write of an object is on stable storage, otherwise with the error. */
   sync(resource: ResourceId, done: (errno: number) => void): void {
     const before = this.#failed.get(resource)
-    if (before !== undefined || this.#errno !== 0) {
-      done(before ?? this.#errno)
+    const errno = before ?? this.#failing.get(resource)
+    if (errno !== undefined) {
+      done(errno)
       return
     }
     if (this.size(resource) === 0) {
@@ -170,7 +172,7 @@ export class FileDevice implements Device {
     for (const retry of this.#retries) clearTimeout(retry)
     await Promise.all(
       [...this.#objects.values()]
-        .filter((o) => o.writes.length > 0 && this.#errno === 0)
+        .filter((o) => o.writes.length > 0 && !this.#failing.has(o.resource))
         .map((o) => new Promise<void>((resolve) => o.idle.push(resolve))),
     )
     for (const { fd } of this.#objects.values()) if (fd !== undefined) close(fd)
@@ -202,11 +204,11 @@ export class FileDevice implements Device {
       const run = block.hole ? [block] : touching(steps)
       const finished = (e: NodeJS.ErrnoException | null): void => {
         if (e !== null) {
-          this.#fault(errnoOf(e))
+          this.#fault(object.resource, errnoOf(e))
           this.#later(step)
           return
         }
-        this.#recovered()
+        this.#recovered(object.resource)
         steps.splice(0, run.length)
         step()
       }
@@ -290,7 +292,7 @@ export class FileDevice implements Device {
     const attempt = (): void =>
       open(this.#path(object.resource), constants.O_RDWR | constants.O_CREAT, 0o600, (e, fd) => {
         if (e !== null) {
-          this.#fault(errnoOf(e))
+          this.#fault(object.resource, errnoOf(e))
           this.#later(attempt)
           return
         }
@@ -303,16 +305,14 @@ export class FileDevice implements Device {
     attempt()
   }
 
-  #fault(errno: number): void {
-    if (this.#errno === errno) return
-    this.#errno = errno
-    this.#host.onFault(errno)
+  #fault(resource: ResourceId, errno: number): void {
+    if (this.#failing.get(resource) === errno) return
+    this.#failing.set(resource, errno)
+    this.#host.onFault(resource, errno)
   }
 
-  #recovered(): void {
-    if (this.#errno === 0) return
-    this.#errno = 0
-    this.#host.onFault(0)
+  #recovered(resource: ResourceId): void {
+    if (this.#failing.delete(resource)) this.#host.onFault(resource, 0)
   }
 
   #later(task: () => void): void {

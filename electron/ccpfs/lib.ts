@@ -31,7 +31,7 @@ import { MetaClient } from './meta-client.ts'
 import type { Answer } from './meta-store.ts'
 import { thisProcess } from './places.ts'
 import { WireReader } from './wire/bytes.ts'
-import { IO_MAX, type WireMessage } from './wire/messages.ts'
+import { FILE_MAX, IO_MAX, type WireMessage } from './wire/messages.ts'
 
 export interface CcpfsOptions {
   /** Address of the metadata server, which knows those of the others. */
@@ -103,16 +103,18 @@ interface OpenNode {
   isTouched: boolean
   /** Set if unflushed data were lost. */
   isLost: boolean
+  /** Set if an append went beyond the longest file. */
+  isFull: boolean
 }
 
 interface ServerLink {
   readonly link: Link
   isKnown: boolean
-  /** Error of the server's storage; 0 without one. */
-  errno: number
+  /** Errors of the server's storage by object. */
+  readonly failing: Map<ResourceId, number>
   epoch: number
   /** Flushes that wait, to be told of an error. */
-  readonly onFault: Set<(errno: number) => void>
+  readonly onFault: Set<(resource: ResourceId, errno: number) => void>
   /** Syncs under way, repeated after a reconnection. */
   readonly syncs: Map<number, { readonly resources: readonly ResourceId[]; readonly done: (errno: number) => void }>
 }
@@ -219,7 +221,7 @@ export class Ccpfs {
     let node = this.#nodes.get(attributes.node)
     if (node === undefined) {
       const { mtimeUs } = attributes
-      node = { attributes, layout, handles: 0, isDirty: false, mtimeUs, isTouched: false, isLost: false }
+      node = { attributes, layout, handles: 0, isDirty: false, mtimeUs, isTouched: false, isLost: false, isFull: false }
       this.#nodes.set(attributes.node, node)
     }
     node.handles++
@@ -303,12 +305,12 @@ export class Ccpfs {
       fileSystem: this.#fileSystem,
       policy: this.policy,
       meta: { address: this.#meta.link.address, isUp: this.#meta.link.isUp, trouble: this.#meta.link.trouble },
-      servers: (now?.servers ?? []).map(({ link, epoch, errno }) => ({
+      servers: (now?.servers ?? []).map(({ link, epoch, failing }) => ({
         address: link.address,
         isUp: link.isUp,
         trouble: link.trouble,
         epoch,
-        errno,
+        failing: [...failing].map(([resource, errno]) => ({ resource, errno })),
       })),
       dirtyBytes: this.dirtyBytes,
       cleanBytes: now?.client.pages.cleanBytes ?? 0,
@@ -352,11 +354,8 @@ export class Ccpfs {
 
   /** @internal Flushes a node; fails if the storage of one of its servers fails. */
   async flushNode(node: OpenNode): Promise<CcpfsResult<void>> {
-    const servers = this.#serversOf(node.layout)
-    const errno = servers.find((s) => s.errno !== 0)?.errno ?? 0
-    if (errno !== 0) return failed(errno, 'Cannot flush the file')
     node.isDirty = false
-    const flushed = await this.#flushed(node.layout, servers)
+    const flushed = await this.#flushed(node.layout)
     if (!flushed.ok) node.isDirty = true
     if (flushed.ok && node.isTouched) {
       node.isTouched = false
@@ -508,7 +507,7 @@ export class Ccpfs {
         this.#policy = found
         server.isKnown = true
         server.epoch = epoch
-        server.errno = 0
+        server.failing.clear()
         for (const [reqId, { resources }] of server.syncs) server.link.send({ kind: 'sync-request', reqId, resources })
         begun()
       },
@@ -531,11 +530,11 @@ export class Ccpfs {
         return
       }
       case 'storage-fault':
-        server.errno = message.errno
-        if (message.errno === 0) return
-        for (const { done } of server.syncs.values()) done(message.errno)
-        server.syncs.clear()
-        for (const failed of server.onFault) failed(message.errno)
+        if (message.errno === 0) server.failing.delete(message.resource)
+        else {
+          server.failing.set(message.resource, message.errno)
+          for (const failed of server.onFault) failed(message.resource, message.errno)
+        }
         return
       case 'read-reply': {
         // The page cache keeps it; a part of a larger buffer would keep all of that.
@@ -579,23 +578,21 @@ export class Ccpfs {
     if (answer.result === 0 && !this.#isClosed) this.#begin(new WireReader(answer.body).u64())
   }
 
-  #serversOf({ base, stripes }: FileLayout): ServerLink[] {
+  /** Flushes a file; fails while the storage of one of its objects fails. The flush continues then. */
+  #flushed(layout: FileLayout): Promise<CcpfsResult<void>> {
+    const { base, stripes } = layout
     const servers = this.#now?.servers ?? []
-    return servers.filter(
-      (_, s) => stripes >= servers.length || (s - (base % servers.length) + servers.length) % servers.length < stripes,
-    )
-  }
-
-  /** Flushes a file; fails when the storage of a server fails meanwhile. The flush continues then. */
-  #flushed(layout: FileLayout, servers: readonly ServerLink[]): Promise<CcpfsResult<void>> {
     return new Promise((resolve) => {
       const end = (result: CcpfsResult<void>): void => {
         for (const { onFault } of servers) onFault.delete(fault)
         resolve(result)
       }
-      const fault = (errno: number): void => end(failed(errno, 'Cannot flush the file'))
+      const fault = (resource: ResourceId, errno: number): void => {
+        if (resource >= base && resource < base + stripes) end(failed(errno, 'Cannot flush the file'))
+      }
       for (const { onFault } of servers) onFault.add(fault)
       void this.run<void>((client, done) => client.fsync(layout, done)).then(end)
+      for (const { failing } of servers) for (const [resource, errno] of failing) fault(resource, errno)
     })
   }
 
@@ -674,10 +671,13 @@ export class Ccpfs {
 }
 
 const freshLink = () =>
-  ({ isKnown: false, errno: 0, epoch: 0, syncs: new Map(), onFault: new Set<never>() }) satisfies Omit<
-    ServerLink,
-    'link'
-  >
+  ({
+    isKnown: false,
+    failing: new Map<never, never>(),
+    epoch: 0,
+    syncs: new Map(),
+    onFault: new Set<never>(),
+  }) satisfies Omit<ServerLink, 'link'>
 
 const plain = (answer: Answer, what: string): CcpfsResult<void> =>
   answer.result < 0 ? failed(-answer.result, what) : ok(undefined)
@@ -697,6 +697,8 @@ function locksOf(client: CcpfsClient, { base, stripes }: FileLayout) {
 
 const tooLong = (bytes: number) =>
   failed(ERRNO.EINVAL, `An operation of ${bytes} bytes is not possible`, `the most are ${IO_MAX}`)
+
+const tooFar = () => failed(ERRNO.EFBIG, `A file ends at ${FILE_MAX} bytes`)
 
 /** An open file. Operations may run concurrently; each is atomic towards those of all clients. */
 export class CcpfsFile {
@@ -735,6 +737,7 @@ export class CcpfsFile {
   async write(offset: number, data: Uint8Array): Promise<CcpfsResult<number>> {
     if (data.length > IO_MAX) return tooLong(data.length)
     if (data.length === 0) return ok(0)
+    if (offset + data.length > FILE_MAX) return tooFar()
     const done = await this.#fs.run((client, done) => client.write(this.layout, offset, data, {}, done))
     if (!done.ok) return done
     this.#wrote(data.length)
@@ -744,6 +747,7 @@ export class CcpfsFile {
   /** Writes ascending, disjoint extents; `data` holds them one after the other. Readers see all of them or none. */
   async writeAtomic(extents: readonly Extent[], data: Uint8Array): Promise<CcpfsResult<number>> {
     if (data.length > IO_MAX) return tooLong(data.length)
+    if (extents.some(({ end }) => end > FILE_MAX)) return tooFar()
     const done = await this.#fs.run((client, done) => client.writeAtomic(this.layout, extents, data, {}, done))
     if (!done.ok) return done
     this.#wrote(data.length)
@@ -754,17 +758,21 @@ export class CcpfsFile {
   async append(data: Uint8Array): Promise<CcpfsResult<number>> {
     if (data.length > IO_MAX) return tooLong(data.length)
     if (data.length === 0) return this.size()
+    if (this.#node.isFull) return tooFar()
     const done = await this.#fs.run<{ readonly offset: number }>((client, done) =>
       client.append(this.layout, data, done),
     )
     if (!done.ok) return done
     this.#fs.counters.appends++
+    if (done.value.offset + data.length > FILE_MAX) this.#node.isFull = true
     this.#wrote(data.length)
     return ok(done.value.offset)
   }
 
   /** Cuts or extends the file to a size. */
   async truncate(size: number): Promise<CcpfsResult<void>> {
+    if (size > FILE_MAX) return tooFar()
+    this.#node.isFull = false
     const before = size === 0 ? undefined : await this.size()
     if (before?.ok === false) return before
     this.#fs.counters.truncates++

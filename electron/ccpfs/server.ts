@@ -164,7 +164,9 @@ class ServerDaemon implements ServerParts {
       this.#state = { ...found, epoch: found.epoch + 1 }
       this.#store()
       this.#log = new ExtentLogFile(join(data, 'extents.log'))
-      this.#device = new FileDevice(join(data, 'objects'), { onFault: (errno) => this.#storageFault(errno) })
+      this.#device = new FileDevice(join(data, 'objects'), {
+        onFault: (resource, errno) => this.#storageFault(resource, errno),
+      })
     } catch (e) {
       await listening.value.close()
       return dataFailure(data, e)
@@ -312,7 +314,7 @@ class ServerDaemon implements ServerParts {
       this.sessions.set(client, session)
       admitted(session)
       peer.send(this.#welcome(client))
-      if (this.device.errno !== 0) peer.send({ kind: 'storage-fault', errno: this.device.errno })
+      for (const [resource, errno] of this.device.failing) peer.send({ kind: 'storage-fault', resource, errno })
       if (hello.isReturning) peer.send({ kind: 'recover-query' })
     }
     if (hello.isReturning || this.node.locks.isOpen) admit()
@@ -380,9 +382,10 @@ class ServerDaemon implements ServerParts {
     peer.send({ kind: 'answer', reqId, text: answerQuery(text, () => serverStatus(this, now()), this.events) })
   }
 
-  #storageFault(errno: number): void {
-    this.#say(errno === 0 ? 'the storage works again' : `the storage fails with error ${errno}; writes are repeated`)
-    for (const { peer } of this.sessions.values()) peer.send({ kind: 'storage-fault', errno })
+  #storageFault(resource: number, errno: number): void {
+    const what = errno === 0 ? 'works again' : `fails with error ${errno} and is tried again every second`
+    this.#say(`the storage of object ${resource} ${what}`)
+    for (const { peer } of this.sessions.values()) peer.send({ kind: 'storage-fault', resource, errno })
   }
 
   #left(session: Session, why: string): void {

@@ -92,7 +92,7 @@ export function serverStatus(daemon: ServerParts, nowNs: number) {
       cacheBytes: node.data.cache.bytes,
       logBytes: log.bytes,
       waitingWrites: device.waiting,
-      errno: device.errno,
+      failing: [...device.failing].map(([resource, errno]) => ({ resource, errno })),
       ...device.counters,
     },
     lastEvent: events.last,

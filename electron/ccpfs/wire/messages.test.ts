@@ -90,6 +90,7 @@ const message: fc.Arbitrary<WireMessage> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('sync-request' as const), reqId: id, resources: fc.array(id, { maxLength: 5 }) }),
   fc.record({ kind: fc.constant('flush-reply' as const), resource: id, rpcSeq: id }),
+  fc.record({ kind: fc.constant('storage-fault' as const), resource: id, errno: fc.nat({ max: 255 }) }),
   fc.record({ kind: fc.constant('size-reply' as const), reqId: id, size: id }),
   fc.record({
     kind: fc.constant('call' as const),

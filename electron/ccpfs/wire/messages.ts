@@ -22,6 +22,10 @@ export const VERSION = 1
 export const HEAD_BYTES = 4
 /** Longest frame after its length: a flush of 524,288 single bytes with their headers fits. */
 export const FRAME_MAX = 16 << 20
+/** Longest file; offsets in its objects are not larger. */
+export const FILE_MAX = 2 ** 43
+/** Longest object that a server accepts: appends of several clients may exceed the longest file. */
+const OBJECT_MAX = 2 ** 44
 /** Longest read, and longest write of one call of the library. */
 export const IO_MAX = 8 << 20
 const NAME_MAX = 255
@@ -70,8 +74,8 @@ export type AroundMessage =
   | { readonly kind: 'sync-request'; readonly reqId: number; readonly resources: readonly number[] }
   /** errno is 0, or the error of the storage. */
   | { readonly kind: 'sync-reply'; readonly reqId: number; readonly errno: number }
-  /** The storage fails: flushes wait until it recovers (errno 0). */
-  | { readonly kind: 'storage-fault'; readonly errno: number }
+  /** The storage of an object fails: its flushes and reads wait until it recovers (errno 0). */
+  | { readonly kind: 'storage-fault'; readonly resource: number; readonly errno: number }
   | {
       readonly kind: 'call'
       readonly reqId: number
@@ -190,7 +194,8 @@ function readBlocks(from: WireReader): Block[] {
     const end = from.u64OrEof()
     const sn = from.u64()
     const flags = from.u8()
-    if (flags > HOLE || end <= start || (end === EOF && flags !== HOLE)) from.refuse('an extent is not valid')
+    if (flags > HOLE || end <= start || (end === EOF ? flags !== HOLE : end > OBJECT_MAX))
+      from.refuse('an extent is not valid')
     heads.push({ start, end, sn, data: null, hole: flags === HOLE })
   }
   return heads.map((b) => {
@@ -440,8 +445,11 @@ const CODECS: Codecs = {
   },
   'storage-fault': {
     number: 0x2c,
-    write: (to, m) => to.u16(m.errno),
-    read: (from) => ({ kind: 'storage-fault', errno: from.u16() }),
+    write: (to, m) => {
+      to.u64(m.resource)
+      to.u16(m.errno)
+    },
+    read: (from) => ({ kind: 'storage-fault', resource: from.u64(), errno: from.u16() }),
   },
   call: {
     number: 0x40,
