@@ -17,7 +17,7 @@ process.on('exit', () => {
 })
 
 /** Short: the path of a socket has at most 107 bytes. */
-function shortFolder(): string {
+export function shortFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ccpfs-'))
   folders.push(folder)
   return folder
