@@ -6,10 +6,13 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Result } from '#core/base/result.ts'
+import { LockTrace } from '#core/seqdlm/trace/lock-trace.ts'
 import { readSecret } from '../wire/peer-auth.ts'
 import { Door, System, type SystemOptions } from '#tests/kits/electron/ccpfs/processes.ts'
 import { Ccpfs, type CcpfsFile } from './lib.ts'
+import { eventsAnswer } from './events.ts'
 import { ERRNO, O_CREAT } from './meta-calls.ts'
+import { queryServer } from './query.ts'
 
 const O_RDWR = 2
 const LONG = { timeout: 120_000 }
@@ -85,6 +88,11 @@ describe.each(['seqdlm', 'basic', 'lustre', 'datatype'])('two clients of one fil
     const found = await steps(0)
     expect(found.granted).toBeGreaterThan(0)
     expect(found.revoked).toBeGreaterThan(0)
+    // The Locks view draws its lanes from the same events.
+    const trace = new LockTrace()
+    const answer = eventsAnswer.parse(value(await queryServer({ path: system.address(0) }, undefined, 'events 0')))
+    for (const { event } of answer.events) trace.feed.observe(0, event)
+    expect(trace.kept.lives).toBe(answer.events.filter(({ event }) => event.kind === 'asked').length)
     expect(await system.status('--server', system.address(1))).toMatchObject({
       kind: 'server',
       isOpen: true,
