@@ -61,13 +61,19 @@ export class ExtentLogFile extends ExtentLog {
   #fd: number
   #pending: Buffer[] = []
   #bytes: number
-  #rewriteAt = REWRITE_BYTES
+  readonly #rewriteBytes: number
+  #rewriteAt: number
   #isReplaying = true
 
-  /** @throws the system error for a file that cannot be opened. */
-  constructor(path: string) {
+  /**
+   * @param rewriteBytes  length at which the file is rewritten.
+   * @throws              the system error for a file that cannot be opened.
+   */
+  constructor(path: string, rewriteBytes = REWRITE_BYTES) {
     super()
     this.#path = path
+    this.#rewriteBytes = rewriteBytes
+    this.#rewriteAt = rewriteBytes
     this.#fd = openSync(path, 'a+', 0o600)
     const found = readFileSync(path)
     this.#bytes = this.#replayFile(found)
@@ -166,6 +172,6 @@ export class ExtentLogFile extends ExtentLog {
     closeSync(this.#fd)
     this.#fd = openSync(this.#path, 'a', 0o600)
     this.#bytes = bytes
-    this.#rewriteAt = Math.max(REWRITE_BYTES, 2 * bytes)
+    this.#rewriteAt = Math.max(this.#rewriteBytes, 2 * bytes)
   }
 }

@@ -178,6 +178,25 @@ describe('the extent log', () => {
     }
   })
 
+  it('is rewritten when it is long, with the same result', () => {
+    const file = join(tempFolder(), 'log')
+    const log = new ExtentLogFile(file, 4000)
+    log.append(9, [{ start: 0, end: 1, sn: 77 }])
+    log.truncate(9)
+    for (let i = 1; i <= 1000; i++) {
+      log.append(i % 3, [{ start: (i % 7) * 100, end: (i % 7) * 100 + 150, sn: i }])
+      log.flush()
+    }
+    expect(statSync(file).size).toBe(log.bytes)
+    expect(log.bytes).toBeLessThan(8000)
+    const before = content(log)
+    log.close()
+    const again = new ExtentLogFile(file, 4000)
+    expect(content(again)).toEqual(before)
+    expect(again.highestSn.get(9)).toBe(77)
+    again.close()
+  })
+
   it('with a changed byte ends before that record', () => {
     const file = join(tempFolder(), 'log')
     const log = new ExtentLogFile(file)

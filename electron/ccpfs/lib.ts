@@ -81,7 +81,8 @@ const LIMITS: Partial<ClientLimits> = {
   maxCleanBytes: 512 * MIB,
 }
 const FLUSH_MS = 5000
-const CONNECT_MS = 10_000
+/** A server that recovers admits new clients after 15 s by default. */
+const CONNECT_MS = 30_000
 const ORPHANS_MS = 30_000
 const CLOSED: Answer = { result: -ERRNO.EIO, body: Buffer.alloc(0) }
 
@@ -570,6 +571,7 @@ export class Ccpfs {
         for (const bucket of old.client.pages.buckets(node.layout.base + k)) if (!bucket.isDrained) node.isLost = true
       }
       node.isDirty = false
+      if (node.handles === 0) this.#nodes.delete(node.attributes.node)
     }
     const { error } = failed(ERRNO.EIO, 'The operation was interrupted', 'a server evicted this client')
     for (const end of old.running) end(error)

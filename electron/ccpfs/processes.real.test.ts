@@ -201,6 +201,76 @@ describe('a server that is killed', LONG, () => {
   })
 })
 
+/** Three clients that write growing numbers to their own blocks of a file and read those of all, until `stop` returns true. */
+async function numberedBlocks(clients: readonly Ccpfs[], stop: (operations: number) => boolean): Promise<string[]> {
+  // Blocks of an odd length, of which some are on two stripes, and share pages with their neighbors.
+  const BYTES = 3001
+  const EACH = 12
+  const started = Array<number>(clients.length * EACH).fill(0)
+  const written = Array<number>(clients.length * EACH).fill(0)
+  const problems: string[] = []
+  let operations = 0
+  const choose = (c: number, n: number): number => (operations * 7919 + c * 104_729 + (operations >> 3)) % n
+  await Promise.all(
+    clients.map(async (fs, c) => {
+      const file = await opened(fs, '/numbers')
+      while (!stop(operations) && problems.length === 0) {
+        const kind = choose(c, 11)
+        if (kind < 5) {
+          const block = c * EACH + choose(c, EACH)
+          const number = (started[block] ?? 0) + 1
+          started[block] = number
+          const bytes = Buffer.from(new Uint32Array(Math.ceil(BYTES / 4)).fill(number).buffer).subarray(0, BYTES)
+          value(await file.write(block * BYTES, bytes))
+          written[block] = number
+        } else if (kind < 10) {
+          const block = choose(c, started.length)
+          const least = written[block] ?? 0
+          const bytes = Buffer.from(value(await file.read(block * BYTES, BYTES)))
+          const number = bytes.length >= 4 ? bytes.readUInt32LE(0) : 0
+          for (let at = 0; at + 4 <= bytes.length; at += 4) {
+            if (bytes.readUInt32LE(at) !== number) problems.push(`block ${block} is torn at ${at}`)
+          }
+          if (number < least || number > (started[block] ?? 0)) {
+            problems.push(`block ${block} is ${number}, ${least} was written`)
+          }
+        } else value(await file.fsync())
+        operations++
+      }
+    }),
+  )
+  return problems
+}
+
+describe.each(['seqdlm', 'lustre'])('servers that are killed in turns under %s', LONG, (locks) => {
+  it('never show older data than were written, nor a part of a write', async () => {
+    await started({ locks, stripeKb: 8, serverFlags: ['--cache-entries', '50'] })
+    const limits = { minDirtyBytes: 20_000, maxRpcBytes: 16_384 }
+    const clients = await Promise.all([0, 1, 2].map(() => system.client({ flushMs: 200, limits })))
+    let isOver = false
+    let done = 0
+    const working = numberedBlocks(clients, (operations) => {
+      done = operations
+      return isOver
+    })
+    for (const victim of [0, 1, 'meta', 0, 'both', 1, 'meta', 0] as const) {
+      const before = done
+      await expect.poll(() => done).toBeGreaterThan(before + 20)
+      if (victim === 'meta') {
+        await system.metaDaemon?.kill()
+        await system.startMeta()
+        continue
+      }
+      const servers = victim === 'both' ? [0, 1] : [victim]
+      for (const n of servers) await system.servers[n]?.kill()
+      for (const n of servers) await system.startServer(n)
+    }
+    isOver = true
+    expect(await working).toEqual([])
+    expect(clients.map((fs) => fs.counters.evictions)).toEqual([0, 0, 0])
+  })
+})
+
 describe('data that are written', LONG, () => {
   it('are flushed after a while without fsync', async () => {
     await started({ stripes: 1 })

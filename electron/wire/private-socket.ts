@@ -17,7 +17,7 @@ function checkPath(socket: string): Result<string> {
     code: 'SOCKET_PATH',
     what: 'Not a valid socket path',
     why: `an absolute path of at most ${SOCKET_PATH_MAX} bytes is needed`,
-    next: 'Name another socket, or set SLUICE_PADLL to a folder with a shorter path.',
+    next: 'Name another socket, or set SLUICE_PADLL (SLUICE_CCPFS for ccPFS) to a folder with a shorter path.',
   })
 }
 
@@ -26,7 +26,7 @@ const refusedFolder = (folder: string, why: string): Result<never> =>
     code: 'SOCKET_FOLDER',
     what: `The folder ${folder} cannot be used`,
     why,
-    next: 'Name a socket in a folder of your own with mode 0700, or set SLUICE_PADLL to such a folder.',
+    next: 'Name a socket in a folder of your own with mode 0700, or set SLUICE_PADLL (SLUICE_CCPFS for ccPFS) to such a folder.',
   })
 
 /** Checks that a folder is owned by this user, closed to all others, and not a link. */
