@@ -45,12 +45,13 @@ const ALLOWED = {
     wire: '',
     haechi: 'base files wire',
     padll: 'files wire',
+    ccpfs: 'files history wire',
     incidents: 'base files history enforce cluster recorded',
     foreign: 'files history incidents',
     host: 'base files history ssh cluster enforce recorded sandbox incidents foreign',
     server: 'history host',
     main: 'files foreign host server',
-    cli: 'base files history ssh cluster enforce emulate sandbox haechi wire padll incidents foreign host server',
+    cli: 'base files history ssh cluster enforce emulate sandbox haechi wire padll ccpfs incidents foreign host server',
   },
   renderer: {
     theme: '',
@@ -152,6 +153,7 @@ const unlisted = (part) => {
 /** Entry points: programs, their threads, the command line, the window and its bridge. */
 const ENTRIES = [
   '^electron/main/(main|host-process)\\.ts$',
+  '^electron/ccpfs/bench-process\\.ts$',
   '^electron/preload/preload\\.ts$',
   '^electron/server/main\\.ts$',
   '^electron/cli/sluice\\.mjs$',

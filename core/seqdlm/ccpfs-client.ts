@@ -21,7 +21,7 @@
  * or a whole-file lock, as the micro-benchmarks do. `ServerHost.observe` reports every step of every lock.
  *
  * Source: SeqDLM IV; spec/seqdlm 1, 7-10. Deviations: a read past the end of a file returns zeros; a truncate never
- * extends a file; the lock cache has a limit.
+ * extends a file, which is an operation of its own; the lock cache has a limit.
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import { alignedRange, claimsOf, wholeFile, type Claim } from './claims.ts'
@@ -316,6 +316,27 @@ export class CcpfsClient {
       unlock()
       done(ok({ offset: size, parts }))
     })
+  }
+
+  /** Extends a file to `size` bytes by a zero at its end: PW on every stripe. A longer file stays unchanged. */
+  extend(file: FileLayout, size: number, done: Done<void>): void {
+    if (!isExtent(size - 1, size)) {
+      done(fail(tooFar))
+      return
+    }
+    this.#withLocks(
+      wholeFile(file),
+      modeFor(this.#host.policy, 'append', file.stripes),
+      'writer',
+      done,
+      (pins, unlock) =>
+        this.#size(file, (found) => {
+          const last = [{ start: size - 1, end: size }]
+          if (found < size) this.#insert(split(file, last), pins, this.#host.content ? new Uint8Array(1) : 1)
+          unlock()
+          done(ok(undefined))
+        }),
+    )
   }
 
   /** Reads bytes; null if content is not carried. Unwritten bytes are zero. */

@@ -39,6 +39,19 @@ describe('operations', () => {
     expect(text(c.one((done) => c.clients[1]!.read(layout, 0, 14, {}, done)))).toBe('012345....XY..')
   })
 
+  it('extends a file to a size, and leaves a longer one unchanged', () => {
+    const c = cluster({ servers: 2 })
+    const layout = file(2, 4)
+    c.one<Written>((done) => c.clients[0]!.write(layout, 0, bytes('0123'), {}, done))
+    c.one<void>((done) => c.clients[1]!.extend(layout, 15, done))
+    expect(c.one<number>((done) => c.clients[0]!.size(layout, done))).toBe(15)
+    expect(text(c.one((done) => c.clients[0]!.read(layout, 0, 15, {}, done)))).toBe('0123...........')
+    c.one<Written>((done) => c.clients[0]!.write(layout, 14, bytes('XY'), {}, done))
+    c.one<void>((done) => c.clients[1]!.extend(layout, 15, done))
+    expect(text(c.one((done) => c.clients[1]!.read(layout, 12, 4, {}, done)))).toBe('..XY')
+    expect(c.one<number>((done) => c.clients[1]!.size(layout, done))).toBe(16)
+  })
+
   it('reads its own writes without asking anybody once it holds a PW', () => {
     const c = cluster()
     const layout = file(1)
