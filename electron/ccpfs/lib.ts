@@ -111,6 +111,8 @@ interface ServerLink {
   /** Error of the server's storage; 0 without one. */
   errno: number
   epoch: number
+  /** Times of pending lock requests, by their number, ms. */
+  readonly requested: Map<number, number>
   /** Syncs under way, repeated after a reconnection. */
   readonly syncs: Map<number, { readonly resources: readonly ResourceId[]; readonly done: (errno: number) => void }>
 }
@@ -133,6 +135,9 @@ export interface CcpfsCounters {
   truncates: number
   fsyncs: number
   evictions: number
+  lockRequests: number
+  /** Sum of the times from a lock request to its answer. */
+  lockWaitMs: number
 }
 
 export class Ccpfs {
@@ -145,6 +150,8 @@ export class Ccpfs {
     truncates: 0,
     fsyncs: 0,
     evictions: 0,
+    lockRequests: 0,
+    lockWaitMs: 0,
   }
   readonly #options: CcpfsOptions
   readonly #meta: MetaClient
@@ -203,7 +210,10 @@ export class Ccpfs {
     const attributes = readAttributes(new WireReader(answer.body))
     const { layout } = attributes
     if (layout === undefined) {
-      await this.#call(OP.close, encoded((to) => to.u64(attributes.node)))
+      await this.#call(
+        OP.close,
+        encoded((to) => to.u64(attributes.node)),
+      )
       return failed(ERRNO.EISDIR, `Cannot open ${String(path)}`)
     }
     let node = this.#nodes.get(attributes.node)
@@ -442,7 +452,10 @@ export class Ccpfs {
         content: true,
         limits: { ...LIMITS, ...this.#options.limits },
         serverOf: (resource) => resource % servers.length,
-        send: (s, message) => void servers[s]?.link.send(message),
+        send: (s, message) => {
+          if (message.kind === 'lock-request') servers[s]?.requested.set(message.reqId, performance.now())
+          servers[s]?.link.send(message)
+        },
       })
       this.#now = { id, client, servers, running }
       this.#ready(undefined)
@@ -520,7 +533,16 @@ export class Ccpfs {
         return
       }
       case 'lock-grant':
-      case 'lock-refusal':
+      case 'lock-refusal': {
+        // A request that was repeated after a reconnection counts once.
+        const sinceMs = server.requested.get(message.reqId)
+        if (sinceMs !== undefined && server.requested.delete(message.reqId)) {
+          this.counters.lockRequests++
+          this.counters.lockWaitMs += performance.now() - sinceMs
+        }
+        client?.receive(s, message satisfies ToClient)
+        return
+      }
       case 'revoke':
       case 'recover-query':
       case 'recover-open':
@@ -556,7 +578,9 @@ export class Ccpfs {
 
   #serversOf({ base, stripes }: FileLayout): ServerLink[] {
     const servers = this.#now?.servers ?? []
-    return servers.filter((_, s) => stripes >= servers.length || (s - (base % servers.length) + servers.length) % servers.length < stripes)
+    return servers.filter(
+      (_, s) => stripes >= servers.length || (s - (base % servers.length) + servers.length) % servers.length < stripes,
+    )
   }
 
   #sync(now: Incarnation, server: ServerLink, resources: readonly ResourceId[]): Promise<number> {
@@ -632,7 +656,8 @@ export class Ccpfs {
   }
 }
 
-const freshLink = () => ({ isKnown: false, errno: 0, epoch: 0, syncs: new Map() }) satisfies Omit<ServerLink, 'link'>
+const freshLink = () =>
+  ({ isKnown: false, errno: 0, epoch: 0, requested: new Map(), syncs: new Map() }) satisfies Omit<ServerLink, 'link'>
 
 const plain = (answer: Answer, what: string): CcpfsResult<void> =>
   answer.result < 0 ? failed(-answer.result, what) : ok(undefined)
