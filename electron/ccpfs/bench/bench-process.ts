@@ -2,6 +2,7 @@
  * Process of `sluice ccpfs bench`: a server, the metadata server or a client, told by messages of its parent. Clients stay for all runs,
  * so that starting them is not measured.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import { formatFailure, type Failure } from '#core/base/result.ts'
 import { POLICIES } from '#core/seqdlm/policy.ts'
@@ -126,6 +127,8 @@ export async function runBenchProcess(): Promise<void> {
       const [first] = operation
       if (first === undefined) continue
       got(operation.length === 1 ? await file.write(first.start, data) : await file.writeAtomic(operation, data))
+      // Revocations are handled between two writes, as a second thread of a client would.
+      await nextTurn()
     }
     const toMs = unixMs()
     const lockWaitMs = fs.counters.lockWaitMs - before.lockWaitMs
