@@ -1,5 +1,12 @@
 /** Latest lock events of a server, with running numbers, so that a reader can continue and sees what it missed. */
+import * as z from 'zod'
 import type { LockEvent } from '#core/seqdlm/lock-events.ts'
+
+/** Answer to a query of events, as a reader gets it. */
+export const eventsAnswer = z.object({
+  last: z.number().int().nonnegative(),
+  events: z.array(z.object({ number: z.number().int().positive(), event: z.record(z.string(), z.unknown()) })),
+})
 
 export interface NumberedEvent {
   readonly number: number

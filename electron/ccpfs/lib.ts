@@ -13,7 +13,7 @@ import type { ResourceId, ToClient } from '#core/seqdlm/messages.ts'
 import type { Done } from '#core/seqdlm/operation.ts'
 import { POLICIES, type DlmPolicy } from '#core/seqdlm/policy.ts'
 import type { Extent } from '#core/seqdlm/ranges.ts'
-import { parseAddress, type Address } from '#electron/wire/address.ts'
+import { parseAddress, printAddress, type Address } from '#electron/wire/address.ts'
 import type { PeerSecret } from '#electron/wire/peer-auth.ts'
 import { Link } from './link.ts'
 import {
@@ -113,6 +113,8 @@ interface ServerLink {
   epoch: number
   /** Times of pending lock requests, by their number, ms. */
   readonly requested: Map<number, number>
+  /** Flushes that wait, to be told of an error. */
+  readonly onFault: Set<(errno: number) => void>
   /** Syncs under way, repeated after a reconnection. */
   readonly syncs: Map<number, { readonly resources: readonly ResourceId[]; readonly done: (errno: number) => void }>
 }
@@ -159,11 +161,15 @@ export class Ccpfs {
   #fileSystem = 0
   #policy: DlmPolicy | undefined
   #now: Incarnation | undefined
+  /** Links of the present life, also before every server has admitted it. */
+  #links: Link[] = []
   readonly #nodes = new Map<number, OpenNode>()
   /** Waiters for the first welcome of every server. */
   #onReady: ((failure: CcpfsFailure | undefined) => void)[] = []
   #timers: NodeJS.Timeout[] = []
   #lastSync = 0
+  /** Calls of close so far. */
+  #closes = 0
   #isClosed = false
   #isFlushing = false
 
@@ -173,7 +179,7 @@ export class Ccpfs {
       address: options.meta,
       secret: options.secret,
       name: thisProcess(),
-      openNodes: () => this.#nodes.keys(),
+      openNodes: () => [...this.#nodes.values()].filter((n) => n.handles > 0).map((n) => n.attributes.node),
       onRefused: (why) => this.#end(`the metadata server refused this client: ${why}`),
     })
   }
@@ -183,7 +189,7 @@ export class Ccpfs {
     const fs = new Ccpfs(options)
     const connected = await fs.#connect()
     if (connected !== undefined) {
-      fs.#shut()
+      await fs.#shut()
       return fail(connected)
     }
     return ok(fs)
@@ -204,6 +210,7 @@ export class Ccpfs {
 
   async open(path: Path, options: OpenOptions = {}): Promise<CcpfsResult<CcpfsFile>> {
     const { create = false, exclusive = false, truncate = false, mode = 0o644, stripes = 0, stripeSize = 0 } = options
+    const closesBefore = this.#closes
     const flags = (create ? O_CREAT : 0) | (exclusive ? O_EXCL : 0)
     const answer = await this.#call(OP.open, openArguments({ flags, mode, stripes, stripeSize, path: bytesOf(path) }))
     if (answer.result < 0) return failed(-answer.result, `Cannot open ${String(path)}`)
@@ -223,6 +230,13 @@ export class Ccpfs {
       this.#nodes.set(attributes.node, node)
     }
     node.handles++
+    // A close of the last handle may have followed the open at the server.
+    if (this.#closes !== closesBefore) {
+      await this.#call(
+        OP.reopen,
+        encoded((to) => to.u64(attributes.node)),
+      )
+    }
     const file = new CcpfsFile(this, node)
     if (!truncate || answer.result === 1) return ok(file)
     const cut = await file.truncate(0)
@@ -280,7 +294,12 @@ export class Ccpfs {
   async close(): Promise<void> {
     if (this.#isClosed) return
     for (const node of [...this.#nodes.values()]) if (node.isDirty) await this.syncNode(node)
-    this.#shut()
+    await this.#shut()
+  }
+
+  /** Leaves at once; unflushed data are lost. */
+  async abandon(): Promise<void> {
+    if (!this.#isClosed) await this.#shut()
   }
 
   /** State for `sluice ccpfs status`. */
@@ -344,7 +363,7 @@ export class Ccpfs {
     const errno = servers.find((s) => s.errno !== 0)?.errno ?? 0
     if (errno !== 0) return failed(errno, 'Cannot flush the file')
     node.isDirty = false
-    const flushed = await this.run<void>((client, done) => client.fsync(node.layout, done))
+    const flushed = await this.#flushed(node.layout, servers)
     if (!flushed.ok) node.isDirty = true
     if (flushed.ok && node.isTouched) {
       node.isTouched = false
@@ -398,6 +417,7 @@ export class Ccpfs {
     const { isLost } = node
     node.isLost = false
     if (!node.isDirty) this.#nodes.delete(node.attributes.node)
+    this.#closes++
     const answer = await this.#call(
       OP.close,
       encoded((to) => to.u64(node.attributes.node)),
@@ -464,6 +484,7 @@ export class Ccpfs {
       const server: ServerLink = { link: this.#linkOf(id, s, address, servers, begun, () => client), ...freshLink() }
       servers.push(server)
     })
+    this.#links = servers.map(({ link }) => link)
   }
 
   #linkOf(
@@ -491,7 +512,7 @@ export class Ccpfs {
         const server = servers[s] as ServerLink
         const found = POLICIES.find((p) => p.name === policy)
         if (found === undefined || (this.#policy !== undefined && this.#policy !== found)) {
-          this.#end(`server ${address.toString()} has lock manager ${policy}, others have ${this.policy}`)
+          this.#end(`server ${printAddress(address)} has lock manager ${policy}, others have ${this.policy}`)
           return
         }
         this.#policy = found
@@ -524,6 +545,7 @@ export class Ccpfs {
         if (message.errno === 0) return
         for (const { done } of server.syncs.values()) done(message.errno)
         server.syncs.clear()
+        for (const failed of server.onFault) failed(message.errno)
         return
       case 'read-reply': {
         // The page cache keeps it; a part of a larger buffer would keep all of that.
@@ -562,7 +584,7 @@ export class Ccpfs {
     this.#now = undefined
     this.counters.evictions++
     this.#options.log?.(`evicted; unflushed data are lost: ${why}`)
-    for (const { link } of old.servers) link.close()
+    for (const { link } of old.servers) void link.close()
     for (const node of this.#nodes.values()) {
       for (let k = 0; k < node.layout.stripes; k++) {
         for (const bucket of old.client.pages.buckets(node.layout.base + k)) if (!bucket.isDrained) node.isLost = true
@@ -581,6 +603,19 @@ export class Ccpfs {
     return servers.filter(
       (_, s) => stripes >= servers.length || (s - (base % servers.length) + servers.length) % servers.length < stripes,
     )
+  }
+
+  /** Flushes a file; fails when the storage of a server fails meanwhile. The flush continues then. */
+  #flushed(layout: FileLayout, servers: readonly ServerLink[]): Promise<CcpfsResult<void>> {
+    return new Promise((resolve) => {
+      const end = (result: CcpfsResult<void>): void => {
+        for (const { onFault } of servers) onFault.delete(fault)
+        resolve(result)
+      }
+      const fault = (errno: number): void => end(failed(errno, 'Cannot flush the file'))
+      for (const { onFault } of servers) onFault.add(fault)
+      void this.run<void>((client, done) => client.fsync(layout, done)).then(end)
+    })
   }
 
   #sync(now: Incarnation, server: ServerLink, resources: readonly ResourceId[]): Promise<number> {
@@ -643,21 +678,28 @@ export class Ccpfs {
     this.#options.log?.(why)
     const { error } = failed(ERRNO.EIO, 'The file system is closed', why)
     this.#ready(error)
-    this.#shut()
+    void this.#shut()
   }
 
-  #shut(): void {
+  async #shut(): Promise<void> {
     this.#isClosed = true
     for (const timer of this.#timers) clearInterval(timer)
     const { error } = failed(ERRNO.EIO, 'The file system is closed')
     for (const end of this.#now?.running ?? []) end(error)
-    for (const { link } of this.#now?.servers ?? []) link.close()
-    this.#meta.close()
+    this.#ready(error)
+    await Promise.all(this.#links.map((link) => link.close()))
+    await this.#meta.close()
   }
 }
 
-const freshLink = () =>
-  ({ isKnown: false, errno: 0, epoch: 0, requested: new Map(), syncs: new Map() }) satisfies Omit<ServerLink, 'link'>
+const freshLink = (): Omit<ServerLink, 'link'> => ({
+  isKnown: false,
+  errno: 0,
+  epoch: 0,
+  requested: new Map(),
+  syncs: new Map(),
+  onFault: new Set(),
+})
 
 const plain = (answer: Answer, what: string): CcpfsResult<void> =>
   answer.result < 0 ? failed(-answer.result, what) : ok(undefined)
@@ -749,11 +791,16 @@ export class CcpfsFile {
     if (before?.ok === false) return before
     this.#fs.counters.truncates++
     if (before?.value === size) return ok(undefined)
-    const done =
-      before !== undefined && before.value < size
-        ? await this.#fs.run<unknown>((client, done) => client.extend(this.layout, size, done))
-        : await this.#fs.run<unknown>((client, done) => client.truncate(this.layout, size, done))
-    if (!done.ok) return done
+    if (before === undefined || before.value > size) {
+      const cut = await this.#fs.run<unknown>((client, done) => client.truncate(this.layout, size, done))
+      if (!cut.ok) return cut
+      this.#fs.wrote(this.#node)
+    }
+    // A cut within bytes that were never written leaves a shorter file.
+    const after = size === 0 ? undefined : await this.size()
+    if (after === undefined || (after.ok && after.value >= size)) return ok(undefined)
+    const extended = await this.#fs.run<unknown>((client, done) => client.extend(this.layout, size, done))
+    if (!extended.ok) return extended
     this.#fs.wrote(this.#node)
     return ok(undefined)
   }

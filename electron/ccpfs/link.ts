@@ -13,6 +13,7 @@ import { Peer } from './wire/peer.ts'
 
 const RETRY_MS = 100
 const RETRY_MAX_MS = 2000
+const CLOSE_MS = 1000
 
 export interface LinkHost {
   readonly address: Address
@@ -64,13 +65,22 @@ export class Link {
     return true
   }
 
-  close(): void {
+  /** Ends the connection; done when the server has ended it, too, or after a second. */
+  async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
     this.#peer?.flush()
-    this.#socket?.end()
     const socket = this.#socket
-    setTimeout(() => socket?.destroy(), 1000).unref()
+    if (socket === undefined || socket.destroyed) return
+    await new Promise<void>((resolve) => {
+      const late = setTimeout(() => socket.destroy(), CLOSE_MS)
+      socket.once('close', () => {
+        clearTimeout(late)
+        resolve()
+      })
+      if (this.#isUp) socket.end()
+      else socket.destroy()
+    })
   }
 
   #connect(): void {
@@ -116,7 +126,7 @@ export class Link {
     if (message.kind === 'bye') {
       this.#trouble = message.why
       if (!FINAL.has(message.code)) return
-      this.close()
+      void this.close()
       this.#host.onRefused(message.code, message.why)
     } else if (message.kind === 'welcome') {
       this.#isUp = true

@@ -89,9 +89,9 @@ export class MetaClient {
     })
   }
 
-  close(): void {
-    this.link.close()
+  async close(): Promise<void> {
     this.#end()
+    await this.link.close()
   }
 
   #end(): void {

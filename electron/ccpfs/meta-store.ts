@@ -171,6 +171,12 @@ export class MetaStore {
     return found && attributesOf(found)
   }
 
+  /** Attributes of a node without a name. */
+  unlinked(node: number): Attributes | undefined {
+    const found = this.#byId.get(node)
+    return found?.parent === null ? attributesOf(found) : undefined
+  }
+
   mkdir(path: Buffer, mode: number): number {
     const at = this.#place(path)
     if (typeof at === 'number') return at
@@ -227,7 +233,9 @@ export class MetaStore {
     const found = this.stat(path)
     if (typeof found === 'number') return found
     if (found.kind === 'file') return ERRNO.ENOTDIR
-    const rows = this.#db.prepare('SELECT name FROM nodes WHERE parent = ? AND name IS NOT NULL ORDER BY name').all(found.node)
+    const rows = this.#db
+      .prepare('SELECT name FROM nodes WHERE parent = ? AND name IS NOT NULL ORDER BY name')
+      .all(found.node)
     return (rows as { name: Buffer }[]).map(({ name }) => name)
   }
 

@@ -294,9 +294,8 @@ class MetaDaemon {
     } else if (op === OP.close) {
       const node = from.u64()
       opens.delete(node)
-      const found = this.#store.byId(node)
-      const isUnlinked = found !== undefined && this.#store.orphans(ORPHANS_LOOKED_AT).some((o) => o.node === node)
-      if (isUnlinked && !this.#isOpen(node)) return withAttributes(1, found)
+      const found = this.#store.unlinked(node)
+      if (found !== undefined && !this.#isOpen(node)) return withAttributes(1, found)
     }
     return answer
   }

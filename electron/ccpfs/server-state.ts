@@ -54,5 +54,4 @@ export function readServerState(file: string, policy: string): Result<ServerStat
 }
 
 /** @throws the system error. */
-export const writeServerState = (file: string, state: ServerState): void =>
-  writeFileAtomic(file, JSON.stringify(state))
+export const writeServerState = (file: string, state: ServerState): void => writeFileAtomic(file, JSON.stringify(state))

@@ -174,7 +174,8 @@ export class ServerDaemon {
       await listening.value.close()
       return dataFailure(data, e)
     }
-    if (this.log.tornBytes > 0) this.#say(`${this.log.tornBytes} bytes of an incomplete record were dropped from the log`)
+    if (this.log.tornBytes > 0)
+      this.#say(`${this.log.tornBytes} bytes of an incomplete record were dropped from the log`)
     this.#node = new ServerNode({
       policy,
       threshold,
@@ -316,6 +317,7 @@ export class ServerDaemon {
       this.sessions.set(client, session)
       admitted(session)
       peer.send(this.#welcome(client))
+      if (this.device.errno !== 0) peer.send({ kind: 'storage-fault', errno: this.device.errno })
       if (hello.isReturning) peer.send({ kind: 'recover-query' })
     }
     if (hello.isReturning || this.node.locks.isOpen) admit()

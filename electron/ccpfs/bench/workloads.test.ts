@@ -97,7 +97,7 @@ describe('the check of what was written', () => {
     const file = fileAfter([first, ...others])
     const whole = contentOf(first.writer, 1, first.operation)
     let at = 0
-    for (const [i, e] of (first.operation).entries()) {
+    for (const [i, e] of first.operation.entries()) {
       if (i >= half) whole.copy(file, e.start, at, at + e.end - e.start)
       at += e.end - e.start
     }

@@ -73,6 +73,13 @@ export class WireWriter {
     this.#length += 8
   }
 
+  /** Writes a number of nanoseconds since 1970, which is beyond 2^53. */
+  u64Ns(microseconds: number): void {
+    const ns = BigInt(microseconds) * 1000n
+    this.u32(Number(ns & 0xffff_ffffn))
+    this.u32(Number(ns >> 32n))
+  }
+
   /** Writes a text with its length, at most 65,535 bytes; a longer one is cut. */
   text(value: string): void {
     const bytes = Buffer.from(value, 'utf8').subarray(0, 0xffff)

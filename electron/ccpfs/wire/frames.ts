@@ -49,7 +49,8 @@ export class FrameSplitter {
         length = chunk.readUInt32LE(at)
         at += LENGTH_BYTES
       } else {
-        while (at < chunk.length && this.#headBytes < LENGTH_BYTES) this.#head[this.#headBytes++] = chunk[at++] as number
+        while (at < chunk.length && this.#headBytes < LENGTH_BYTES)
+          this.#head[this.#headBytes++] = chunk[at++] as number
         if (this.#headBytes < LENGTH_BYTES) return undefined
         length = this.#head.readUInt32LE(0)
         this.#headBytes = 0
