@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Extent } from '#core/seqdlm/ranges.ts'
 import { contentOf, differenceIn, disorderIn, type ReadBytes, type Written } from './content.ts'
-import { fileOf, operationsOf, WORKLOADS, type Operation } from './workloads.ts'
+import { fileOf, operationsOf, WORKLOADS } from './workloads.ts'
 
 const SIZE = { clients: 6, writeBytes: 4096, writes: 16 }
 const writers = Array.from({ length: SIZE.clients }, (_, i) => i)
