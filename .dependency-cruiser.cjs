@@ -153,7 +153,6 @@ const unlisted = (part) => {
 /** Entry points: programs, their threads, the command line, the window and its bridge. */
 const ENTRIES = [
   '^electron/main/(main|host-process)\\.ts$',
-  '^electron/ccpfs/bench-process\\.ts$',
   '^electron/preload/preload\\.ts$',
   '^electron/server/main\\.ts$',
   '^electron/cli/sluice\\.mjs$',

@@ -4,7 +4,7 @@
  */
 import type { Bench } from '../../bench/measure.ts'
 import type { Result } from '#core/base/result.ts'
-import { echoesPerSecond, grantsPerSecond } from './measure.ts'
+import { echoesPerSecond, grantsPerSecond } from '#tests/kits/electron/ccpfs/grants.ts'
 
 const GRANTS = 200_000
 

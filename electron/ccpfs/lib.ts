@@ -114,6 +114,8 @@ interface ServerLink {
   /** Errors of the server's storage by object. */
   readonly failing: Map<ResourceId, number>
   epoch: number
+  /** Times of pending lock requests, by their number, ms. */
+  readonly requested: Map<number, number>
   /** Flushes that wait, to be told of an error. */
   readonly onFault: Set<(resource: ResourceId, errno: number) => void>
   /** Syncs under way, repeated after a reconnection. */
@@ -138,6 +140,9 @@ export interface CcpfsCounters {
   truncates: number
   fsyncs: number
   evictions: number
+  lockRequests: number
+  /** Sum of the times from a lock request to its answer. */
+  lockWaitMs: number
 }
 
 export class Ccpfs {
@@ -150,6 +155,8 @@ export class Ccpfs {
     truncates: 0,
     fsyncs: 0,
     evictions: 0,
+    lockRequests: 0,
+    lockWaitMs: 0,
   }
   readonly #options: CcpfsOptions
   readonly #meta: MetaClient
@@ -465,7 +472,10 @@ export class Ccpfs {
         content: true,
         limits: { ...LIMITS, ...this.#options.limits },
         serverOf: (resource) => resource % servers.length,
-        send: (s, message) => void servers[s]?.link.send(message),
+        send: (s, message) => {
+          if (message.kind === 'lock-request') servers[s]?.requested.set(message.reqId, performance.now())
+          servers[s]?.link.send(message)
+        },
       })
       this.#now = { id, client, servers, running }
       this.#ready(undefined)
@@ -545,7 +555,16 @@ export class Ccpfs {
         return
       }
       case 'lock-grant':
-      case 'lock-refusal':
+      case 'lock-refusal': {
+        // A request that was repeated after a reconnection counts once.
+        const sinceMs = server.requested.get(message.reqId)
+        if (sinceMs !== undefined && server.requested.delete(message.reqId)) {
+          this.counters.lockRequests++
+          this.counters.lockWaitMs += performance.now() - sinceMs
+        }
+        client?.receive(s, message satisfies ToClient)
+        return
+      }
       case 'revoke':
       case 'recover-query':
       case 'recover-open':
@@ -672,14 +691,14 @@ export class Ccpfs {
   }
 }
 
-const freshLink = () =>
-  ({
-    isKnown: false,
-    failing: new Map<never, never>(),
-    epoch: 0,
-    syncs: new Map(),
-    onFault: new Set<never>(),
-  }) satisfies Omit<ServerLink, 'link'>
+const freshLink = (): Omit<ServerLink, 'link'> => ({
+  isKnown: false,
+  failing: new Map(),
+  epoch: 0,
+  requested: new Map(),
+  syncs: new Map(),
+  onFault: new Set(),
+})
 
 const plain = (answer: Answer, what: string): CcpfsResult<void> =>
   answer.result < 0 ? failed(-answer.result, what) : ok(undefined)

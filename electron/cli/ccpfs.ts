@@ -4,6 +4,8 @@
  */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { isAbsolute } from 'node:path'
+import { SEQDLM } from '#core/seqdlm/policy.ts'
+import { benchCommand, benchProcessCommand, LOCK_MANAGERS } from './ccpfs-bench.ts'
 import { clientSocket, metaSocket, serverSocket } from '../ccpfs/places.ts'
 import { parseAddress, printAddress, type Address } from '../wire/address.ts'
 import { readSecret, writeKey, type PeerSecret, type SecretFiles } from '../wire/peer-auth.ts'
@@ -11,14 +13,6 @@ import { jsonText, line, must, plain, stop } from './output.ts'
 
 const CLOSE_MS = 30_000
 const MIB = 1 << 20
-
-/** Lock managers by the value of --locks: their names in core/seqdlm/policy.ts. */
-const LOCKS: Readonly<Record<string, string>> = {
-  seqdlm: 'SeqDLM',
-  basic: 'DLM-basic',
-  lustre: 'DLM-Lustre',
-  datatype: 'DLM-datatype',
-}
 
 function address(text: string): Address {
   const read = parseAddress(text)
@@ -74,12 +68,9 @@ interface ServerFlags extends SecretFiles {
 }
 
 async function server(flags: ServerFlags): Promise<void> {
-  const [{ startServer }, { POLICIES, SEQDLM }] = await Promise.all([
-    import('../ccpfs/server.ts'),
-    import('#core/seqdlm/policy.ts'),
-  ])
+  const { startServer } = await import('../ccpfs/server.ts')
   const secret = secretOf(flags)
-  const policy = POLICIES.find(({ name }) => name === LOCKS[flags.locks]) ?? SEQDLM
+  const policy = LOCK_MANAGERS[flags.locks] ?? SEQDLM
   const daemon = must(
     await startServer({
       address: flags.listen,
@@ -204,36 +195,6 @@ async function events(flags: EventFlags): Promise<void> {
   }
 }
 
-interface BenchFlags {
-  readonly grants: number
-  readonly clients: number
-  readonly writes: number
-  readonly writeKb: number
-  readonly json?: true
-}
-
-async function bench(flags: BenchFlags): Promise<void> {
-  const { echoesPerSecond, grantsPerSecond, MANAGERS, sharedWrites } = await import('../ccpfs/measure.ts')
-  const grants = must(await grantsPerSecond(flags.grants))
-  const echoes = must(await echoesPerSecond(flags.grants))
-  const shared = []
-  const { clients, writes } = flags
-  for (const name of MANAGERS) {
-    shared.push(must(await sharedWrites(name, { clients, writes, bytes: flags.writeKb * 1024 })))
-  }
-  if (flags.json) {
-    line(jsonText({ grantsPerSecond: grants, echoesPerSecond: echoes, sharedWrites: shared }))
-    return
-  }
-  line(`${Math.round(grants)} uncontended grants/s over a Unix socket; echo server ${Math.round(echoes)}/s`)
-  line(`${clients} clients, ${writes} interleaved writes of ${flags.writeKb} KiB each, one stripe:`)
-  for (const { policy, writeS, syncS, MBps } of shared) {
-    line(
-      `${policy.padEnd(14)}${MBps.toFixed(1).padStart(9)} MB/s  write ${writeS.toFixed(2)} s  fsync ${syncS.toFixed(2)} s`,
-    )
-  }
-}
-
 const withSecret = (command: Command): Command =>
   command
     .option('--key-file <file>', 'key that both sides have, for peers on other machines (sluice ccpfs key)')
@@ -253,7 +214,7 @@ export function ccpfsCommand(): Command {
       path: serverSocket(),
     })
     .requiredOption('--data <folder>', 'folder of objects, extent log and state')
-    .addOption(new Option('--locks <name>', 'lock manager').choices(Object.keys(LOCKS)).default('seqdlm'))
+    .addOption(new Option('--locks <name>', 'lock manager').choices(Object.keys(LOCK_MANAGERS)).default('seqdlm'))
     .option('--evict-seconds <n>', 'time to release a revoked lock before eviction', whole(1, 86_400), 100)
     .option('--recovery-seconds <n>', 'time for clients to return after a restart', whole(1, 86_400), 15)
     .option('--cache-entries <n>', 'entries of the extent cache before cleaning starts', whole(1, 1e9))
@@ -289,15 +250,8 @@ export function ccpfsCommand(): Command {
     .option('--follow', 'continue with new events')
     .option('--json', 'one JSON document a line')
     .action((flags: EventFlags) => events(flags))
-  ccpfs
-    .command('bench')
-    .description('measure lock grants and shared writes with servers in processes of this machine')
-    .option('--grants <n>', 'lock grants to measure', whole(1000, 1e9), 300_000)
-    .option('--clients <n>', 'clients that write to one file', whole(1, 64), 4)
-    .option('--writes <n>', 'writes of each client', whole(1, 1e6), 500)
-    .option('--write-kb <n>', 'size of a write, KiB', whole(1, 8192), 64)
-    .option('--json', 'one line of JSON')
-    .action((flags: BenchFlags) => bench(flags))
+  ccpfs.addCommand(benchCommand())
+  ccpfs.addCommand(benchProcessCommand(), { hidden: true })
   ccpfs
     .command('key')
     .description('write a new key for daemons on different machines, mode 0600')

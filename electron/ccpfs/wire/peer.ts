@@ -3,12 +3,15 @@
  * fault of the other end closes the connection with a reason; bounds hold in both directions.
  */
 import type { Socket } from 'node:net'
+import { payloadBytes, type Message } from '#core/seqdlm/messages.ts'
 import { WireReader, WireWriter } from './bytes.ts'
 import { FrameSplitter } from './frames.ts'
 import { FRAME_MAX, HEAD_BYTES, readMessage, writeMessage, type WireMessage } from './messages.ts'
 
 /** Largest backlog of unsent bytes to one peer. */
 const BACKLOG_MAX = 256 << 20
+/** Unsent bytes above which file data wait, so that messages about locks pass them. */
+const DATA_AHEAD = 128 << 10
 
 export interface PeerHandlers {
   readonly onMessage: (message: WireMessage) => void
@@ -21,6 +24,9 @@ export interface PeerHandlers {
 export class Peer {
   readonly #socket: Socket
   readonly #out = new WireWriter()
+  /** Messages with file data that wait for the socket; they may arrive in any order. */
+  readonly #data: Message[] = []
+  #dataBytes = 0
   readonly #handlers: PeerHandlers
   #isScheduled = false
   #isReceiving = false
@@ -50,6 +56,7 @@ export class Peer {
       if (why !== undefined) this.end(why)
       else this.flush()
     })
+    socket.on('drain', () => this.flush())
     socket.on('error', (e) => (this.#why = e.message))
     socket.on('close', () => this.#over(this.#why))
   }
@@ -62,7 +69,10 @@ export class Peer {
   /** Sends a message at the end of this turn. */
   send(message: WireMessage): void {
     if (this.#isOver) return
-    writeMessage(this.#out, message)
+    if (message.kind === 'flush-request' || message.kind === 'read-reply') {
+      this.#data.push(message)
+      this.#dataBytes += payloadBytes(message)
+    } else writeMessage(this.#out, message)
     this.sent++
     if (this.#isScheduled || this.#isReceiving) return
     this.#isScheduled = true
@@ -74,9 +84,17 @@ export class Peer {
 
   /** Writes what was sent so far to the socket. */
   flush(): void {
-    if (this.#out.length === 0 || this.#isOver) return
-    this.#write()
-    if (this.#socket.writableLength > BACKLOG_MAX) this.end('it does not read its messages')
+    if (this.#isOver) return
+    let ahead = this.#socket.writableLength
+    while (this.#data.length > 0 && ahead < DATA_AHEAD) {
+      const message = this.#data.shift() as Message
+      const bytes = payloadBytes(message)
+      writeMessage(this.#out, message)
+      ahead += bytes
+      this.#dataBytes -= bytes
+    }
+    if (this.#out.length > 0) this.#write()
+    if (this.#socket.writableLength + this.#dataBytes > BACKLOG_MAX) this.end('it does not read its messages')
   }
 
   #write(): void {

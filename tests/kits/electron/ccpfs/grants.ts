@@ -1,21 +1,15 @@
-/**
- * Measurements of ccPFS on this machine: uncontended grants a second over a Unix socket, beside an echo server; and writes of several
- * clients to one file under each lock manager.
- */
+/** Uncontended lock grants a second of a ccPFS server over a Unix socket, beside an echo server. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { POLICIES } from '#core/seqdlm/policy.ts'
 import { lockRange } from '#core/seqdlm/ranges.ts'
-import { Ccpfs } from './lib.ts'
-import { startMeta } from './meta.ts'
-import { WireWriter } from './wire/bytes.ts'
-import { FrameSplitter } from './wire/frames.ts'
-import { FRAME_MAX, HEAD_BYTES, writeMessage, type WireMessage } from './wire/messages.ts'
-import { Peer } from './wire/peer.ts'
+import { WireWriter } from '#electron/ccpfs/wire/bytes.ts'
+import { FrameSplitter } from '#electron/ccpfs/wire/frames.ts'
+import { FRAME_MAX, HEAD_BYTES, writeMessage, type WireMessage } from '#electron/ccpfs/wire/messages.ts'
+import { Peer } from '#electron/ccpfs/wire/peer.ts'
 
 /** Requests under way at a time. */
 const PIPELINE = 256
@@ -33,7 +27,7 @@ async function ready(child: ChildProcess): Promise<string | undefined> {
   })
 }
 
-/** Runs `act` beside a process of bench-process.ts; its socket is in a private folder. */
+/** Runs `act` beside a process of grants-process.ts; its socket is in a private folder. */
 async function beside<T>(
   args: (folder: string) => readonly string[],
   act: (path: string, folder: string) => Promise<Result<T>>,
@@ -41,7 +35,7 @@ async function beside<T>(
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ccpfs-'))
   const path = join(folder, 's')
   const [mode = '', ...rest] = args(folder)
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'bench-process.ts'), mode, path, ...rest], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'grants-process.ts'), mode, path, ...rest], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   try {
@@ -150,71 +144,3 @@ export function echoesPerSecond(count: number): Promise<Result<number>> {
     },
   )
 }
-
-export interface SharedWrites {
-  readonly clients: number
-  /** Writes of each client, bytes each: client c writes every n-th piece of the file. */
-  readonly writes: number
-  readonly bytes: number
-}
-
-export interface SharedResult {
-  readonly policy: string
-  /** Duration of the writes, and of the sync that follows, s. */
-  readonly writeS: number
-  readonly syncS: number
-  readonly MBps: number
-}
-
-/** Writes of several clients of this process to one file of one stripe, interleaved, under one lock manager. */
-export function sharedWrites(policy: string, { clients, writes, bytes }: SharedWrites): Promise<Result<SharedResult>> {
-  return beside(
-    (folder) => ['server', join(folder, 'data'), policy],
-    async (path, folder) => {
-      mkdirSync(join(folder, 'meta'))
-      const meta = await startMeta({
-        address: { path: join(folder, 'm') },
-        data: join(folder, 'meta'),
-        servers: [path],
-        stripes: 1,
-        stripeSize: 1 << 20,
-      })
-      if (!meta.ok) return meta
-      const opened: Ccpfs[] = []
-      try {
-        const files = []
-        for (let c = 0; c < clients; c++) {
-          const fs = await Ccpfs.connect({ meta: meta.value.address })
-          if (!fs.ok) return fs
-          opened.push(fs.value)
-          const file = await fs.value.open('/shared', { create: true })
-          if (!file.ok) return file
-          files.push(file.value)
-        }
-        const beganMs = performance.now()
-        const done = await Promise.all(
-          files.map(async (file, c) => {
-            for (let i = 0; i < writes; i++) {
-              const written = await file.write((i * clients + c) * bytes, Buffer.alloc(bytes, c + 1))
-              if (!written.ok) return written
-            }
-            return ok(0)
-          }),
-        )
-        const writtenMs = performance.now()
-        const synced = await Promise.all(files.map((file) => file.fsync()))
-        const endMs = performance.now()
-        for (const one of [...done, ...synced]) if (!one.ok) return one
-        const writeS = (writtenMs - beganMs) / 1000
-        const total = clients * writes * bytes
-        return ok({ policy, writeS, syncS: (endMs - writtenMs) / 1000, MBps: total / 1e6 / writeS })
-      } finally {
-        for (const fs of opened) await fs.close()
-        await meta.value.close()
-      }
-    },
-  )
-}
-
-/** Names of the lock managers, as servers print them. */
-export const MANAGERS: readonly string[] = POLICIES.map((p) => p.name)

@@ -1,11 +1,11 @@
 /**
- * Program of one process of the benchmarks, at a Unix socket: `echo PATH` returns what it reads; `server PATH FOLDER POLICY` is a lock and
+ * Program that grants.ts runs, at a Unix socket: `echo PATH` returns what it reads; `server PATH FOLDER POLICY` is a lock and
  * data server. It prints a line when it is ready.
  */
 import { createServer } from 'node:net'
 import { formatFailure } from '#core/base/result.ts'
 import { POLICIES, SEQDLM } from '#core/seqdlm/policy.ts'
-import { startServer } from './server.ts'
+import { startServer } from '#electron/ccpfs/server.ts'
 
 const [mode, path = '', data = '', policy = ''] = process.argv.slice(2)
 if (mode === 'echo') {
