@@ -178,7 +178,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^core/',
-        pathNot: ['^core/(api|emulator|sandbox|snapshot|padll/rules|padll/status)', TEST],
+        pathNot: ['^core/(api|emulator|sandbox|snapshot|padll/rules|padll/status|seqdlm/observation)', TEST],
       },
       to: { path: '^node_modules/' },
     },

@@ -59,7 +59,7 @@ export interface Session {
 
 const CLIENTS_MAX = 4096
 const HELLO_MS = 5000
-const EVICT_MS = 100_000
+export const EVICT_MS = 100_000
 const RECOVERY_MS = 15_000
 const WATCH_MS = 1000
 const REFUSALS_MAX = 50
@@ -112,7 +112,8 @@ export class ServerDaemon {
   readonly counts: MessageCounts = { received: {}, sent: {}, refused: {} }
   /** Latest messages without effect. */
   readonly refusals: string[] = []
-  readonly startedMs = Date.now()
+  /** Unix ms at 0 of the server's clock. */
+  readonly startedMs = performance.timeOrigin
   evictions = 0
   #node: ServerNode | undefined
   #log: ExtentLogFile | undefined

@@ -4,6 +4,7 @@
  * Times are integer ns of the simulation. Memory is bounded: the oldest lives and messages are dropped first, and
  * `keptSince` is the start of complete data.
  */
+import type { Failure } from '../../base/result.ts'
 import type { ClientId, Message, ResourceId, ServerId } from '../messages.ts'
 import type { LockEvent } from '../lock-events.ts'
 import type { LockMode } from '../modes.ts'
@@ -258,9 +259,23 @@ export type TracedCondition =
       readonly timeoutNs: number
     }
 
+/** State of reading a trace from servers. */
+export interface LockReading {
+  /** End of the events of all servers that answer, ns; later events have not been read. */
+  readonly seenNs: number
+  /** True while no server answers. */
+  readonly isSilent: boolean
+  /** False if events of a range were lost, or their times are not known. */
+  isComplete(fromNs: number, toNs: number): boolean
+  /** Faults that change the meaning of the figures at a time: servers that do not answer, lost events. */
+  notices(atNs: number): readonly Failure[]
+}
+
 /** All data of one ccPFS for the console. */
 export interface LockWorld {
   readonly trace: TraceReader
+  /** State of reading the servers of a ccPFS that runs elsewhere; undefined: the trace is complete up to now. */
+  readonly reading?: LockReading | undefined
   /** `SeqDLM`, and its options. */
   readonly manager: string
   readonly managerName: string
