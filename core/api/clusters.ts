@@ -15,7 +15,7 @@ export const clusterName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/)
 /** Readings that can be switched off individually. job_stats is the console's main input, but costs most. */
 export const probeId = z.enum(['job_stats', 'rules', 'stats', 'ldlm', 'brw', 'timeouts', 'batch'])
 export type ProbeId = z.infer<typeof probeId>
-export const serverRole = z.enum(['mgs', 'mds', 'oss', 'scheduler', 'controller'])
+export const serverRole = z.enum(['mgs', 'mds', 'oss', 'scheduler', 'controller', 'ccpfs'])
 export type ServerRole = z.infer<typeof serverRole>
 
 /**
@@ -47,7 +47,7 @@ export const serverInput = z.object({
   /** `user@host:port`, comma-separated; null: from ~/.ssh/config; empty: none. */
   jump: z.string().max(1024).nullable().default(null),
   /** Empty: detected. */
-  roles: z.array(serverRole).max(5).default([]),
+  roles: z.array(serverRole).max(serverRole.options.length).default([]),
 })
 export type ServerInput = z.infer<typeof serverInput>
 

@@ -19,8 +19,8 @@ export interface ExecResult {
  */
 export type TimerKind = 'systemd' | 'shell' | 'helper' | 'none'
 
-/** controller: runs the global controller of PADLL's stages. */
-export type NodeRole = 'oss' | 'mds' | 'scheduler' | 'controller'
+/** controller: runs the global controller of PADLL's stages. ccpfs: runs lock and data servers of ccPFS, or its metadata server. */
+export type NodeRole = 'oss' | 'mds' | 'scheduler' | 'controller' | 'ccpfs'
 
 export interface NodeConnection {
   /** Host name of the server; there is one connection per server, whatever its roles. */

@@ -59,7 +59,7 @@ export interface Session {
 
 const CLIENTS_MAX = 4096
 const HELLO_MS = 5000
-export const EVICT_MS = 100_000
+const EVICT_MS = 100_000
 const RECOVERY_MS = 15_000
 const WATCH_MS = 1000
 const REFUSALS_MAX = 50
@@ -147,6 +147,10 @@ export class ServerDaemon {
 
   get state(): ServerState {
     return this.#state as ServerState
+  }
+
+  get evictMs(): number {
+    return this.options.evictMs ?? EVICT_MS
   }
 
   get awaited(): number {
@@ -406,7 +410,7 @@ export class ServerDaemon {
   }
 
   #evictOverdue(): void {
-    const { evictMs = EVICT_MS } = this.options
+    const { evictMs } = this
     for (const client of this.node.locks.overdue(now() - evictMs * 1e6)) {
       this.evictions++
       this.sessions.get(client)?.peer.end(`it did not release a lock within ${evictMs / 1000} s`, 'E_EVICTED')

@@ -4,7 +4,7 @@
  */
 import type { LockResource } from '#core/seqdlm/lock-resource.ts'
 import type { EventLog } from './events.ts'
-import { EVICT_MS, type ServerDaemon } from './server.ts'
+import type { ServerDaemon } from './server.ts'
 
 export interface MessageCounts {
   readonly received: Record<string, number>
@@ -38,7 +38,7 @@ export function serverStatus(daemon: ServerDaemon, nowNs: number) {
     nowNs,
     epoch: state.epoch,
     policy: options.policy.name,
-    evictMs: options.evictMs ?? EVICT_MS,
+    evictMs: daemon.evictMs,
     fileSystem: state.fileSystem,
     server: state.server,
     servers: state.servers,

@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { isAbsolute, resolve } from 'node:path'
 import { formatFailure } from '#core/base/result.ts'
 import { benchCommands, benchProcessCommand } from './ccpfs-bench.ts'
-import { listDaemon } from '../ccpfs/daemons.ts'
+import { listDaemon, listedDaemons } from '../ccpfs/daemons.ts'
 import { clientSocket, metaSocket, serverSocket } from '../ccpfs/places.ts'
 import { parseAddress, printAddress, type Address } from '../wire/address.ts'
 import { readSecret, writeKey, type PeerSecret, type SecretFiles } from '../wire/peer-auth.ts'
@@ -304,8 +304,16 @@ export function ccpfsCommand(): Command {
     .option('--json', 'one JSON document a line')
     .action((flags: EventFlags) => events(flags))
   ccpfs
+    .command('list')
+    .description('print the servers of this user here: kind, process, address')
+    .action(() => {
+      for (const { kind, pid, address: at } of must(listedDaemons())) line(plain(`${kind} ${pid} ${at}`))
+    })
+  ccpfs
     .command('observe')
-    .description('print states, new lock events and file names of all servers of this user here, as JSON (read by the console)')
+    .description(
+      'print states, new lock events and file names of all servers of this user here, as JSON (read by the console)',
+    )
     .option('--after <list>', 'PID:NUMBER of the last known event of each server', positions, new Map())
     .option('--names <list>', 'other resources to name', resourceList, [])
     .action((flags: ObserveFlags) => observeAll(flags))

@@ -9,6 +9,7 @@ import type { StopRecords } from '../enforce/store-stops.ts'
 import type { History } from '../history/history.ts'
 import type { ClusterSource } from '../base/connection.ts'
 import type { MetadataSettings } from '#core/api/padll.ts'
+import type { CcpfsReader } from './locks/ccpfs-reader.ts'
 import type { ReadTimeouts } from './read/timeouts.ts'
 import type { ProbeOptions } from './probes/probes.ts'
 import type { PlaneCollectors } from './plane-collectors.ts'
@@ -32,6 +33,8 @@ export interface MonitorOptions {
   readonly metadata?: MetadataSettings | undefined
   /** Collectors of plane rows; by default that of metadata. */
   readonly planes?: PlaneCollectors | undefined
+  /** Reader of the source's ccPFS servers. */
+  readonly lockReader?: CcpfsReader | undefined
   /** Probes that are off from the start, and their budget. */
   readonly probes?: ProbeOptions | undefined
   /** Idle time after which jobs are dropped from memory, ms on the source's clock. */

@@ -31,6 +31,7 @@ import { LedgerWriter } from './control/ledger-writer.ts'
 import { LdlmReader } from './locks/ldlm-reader.ts'
 import { guessedRate } from './ost-rate.ts'
 import { unthrottledJobs } from './control/unthrottled-jobs.ts'
+import type { CcpfsReader } from './locks/ccpfs-reader.ts'
 import { LockWatch } from './locks/watch.ts'
 import { PadllReader } from './metadata/padll-reader.ts'
 import { metadataCollectors } from './plane-collectors.ts'
@@ -180,6 +181,8 @@ export class ClusterMonitor {
   readonly timeouts: TimeoutsReader
   /** Lock manager that reports every step; undefined if the source has none. */
   readonly locks: LockWatch | undefined
+  /** Reader of the servers of that lock manager, if they are not emulated. */
+  readonly #lockReader: CcpfsReader | undefined
   readonly #reader: ClusterReader
   readonly #batch: BatchQueue
   readonly #probes: Probes
@@ -280,7 +283,11 @@ export class ClusterMonitor {
       everyS: () => board.everyS('timeouts'),
     })
     this.locks = source.locks && new LockWatch(source.locks, this.events)
-    this.#planes = (options.planes ?? metadataCollectors)(this, this.history)
+    this.#lockReader = options.lockReader
+    this.#planes = [
+      ...(options.planes ?? metadataCollectors)(this, this.history),
+      ...(options.lockReader ? [options.lockReader.collector(this.history)] : []),
+    ]
     const parts = { source, audit: this.audit, events: this.events, loop: this.loop, metadata: this.metadata, jobIds }
     this.#choices = new Choices({ ...parts, journal: this.journal, board, sample: () => this.sample })
     this.events.onEvent((m) => this.history.recordEvent(m))
@@ -348,6 +355,7 @@ export class ClusterMonitor {
       ...this.loop.failures,
       ...this.metadata.failures,
       ...(padll ? [padll] : []),
+      ...(this.#lockReader?.failures ?? []),
       ...this.#probes.failures,
       ...unthrottledJobs(this.loop.unthrottled),
     ]
@@ -507,6 +515,7 @@ export class ClusterMonitor {
     const began = performance.now()
     // Not awaited: a slow controller of stages, or a server that is slow to count its locks, delays no sample.
     this.#beside(this.padll?.refresh(atNs, atMs))
+    this.#beside(this.#lockReader?.refresh(atNs))
     if (this.isOn('ldlm')) this.#beside(this.ldlm.refresh(atNs, atMs))
     if (this.isOn('brw')) this.#beside(this.brw.refresh(atNs, atMs))
     if (this.isOn('timeouts')) this.#beside(this.timeouts.refresh(atNs, atMs))
@@ -515,18 +524,23 @@ export class ClusterMonitor {
     const held = [...silent, ...late]
       .filter((n) => n.roles.includes('oss'))
       .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host, 'ost_io'), atNs))
-    const costs = [...(this.padll?.takeCosts() ?? []), ...this.#probes.board.costs.takeRecent()]
+    const ofLocks = this.#lockReader?.takeCosts() ?? []
+    const costs = [...(this.padll?.takeCosts() ?? []), ...ofLocks, ...this.#probes.board.costs.takeRecent()]
     this.#meter.add(costs, performance.now())
     this.#targets = this.#reader.targetsAt(this.servers, 'ost_io')
     // The first reading is the base of all rates. Later, a period without any is a sample all the same: a gap.
     const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
-    if (this.sample === 0 && !hasRates) return
-    if (hasRates) this.#ratesNs = atNs
+    const hasServers = this.#reader.hosts.length > 0
+    if (this.sample === 0 && !hasRates && hasServers) return
+    if (hasRates || !hasServers) this.#ratesNs = atNs
     // Reading job_stats less often makes fewer samples, not samples with gaps; a missing reading is a gap.
     else if (this.intervalNs > this.source.periodNs && atNs - this.#ratesNs < 1.5 * this.intervalNs) return
     const sample = this.recent.push(atMs)
     this.recent.keepGaps(gaps)
-    if (hasRates || (read.length > 0 && !this.isOn('job_stats'))) this.#answered = sample
+    const isRead = hasServers
+      ? read.length > 0 && !this.isOn('job_stats')
+      : this.locks?.world.reading?.isSilent === false
+    if (hasRates || isRead) this.#answered = sample
     this.locks?.look(sample, atNs, atMs)
     for (const { reading } of read) if (this.#registrar.inReading(reading, atMs)) this.#batch.hurry(atNs)
     this.#registrar.inStages(this.padll?.jobsNow ?? [], atMs)

@@ -10,6 +10,8 @@ export interface ClusterFields {
   /** Hosts of the batch system and of PADLL's controller, which discovery cannot find; empty for none. */
   readonly scheduler: string
   readonly controller: string
+  /** Nodes of a ccPFS. */
+  readonly ccpfs: string
   readonly user: string
   readonly port: string
   readonly identity: string
@@ -25,7 +27,17 @@ export interface ClusterFields {
   readonly off: readonly ProbeId[]
 }
 export type FieldName =
-  'name' | 'hosts' | 'scheduler' | 'controller' | 'user' | 'port' | 'identity' | 'jump' | 'interval' | 'maxRate'
+  | 'name'
+  | 'hosts'
+  | 'scheduler'
+  | 'controller'
+  | 'ccpfs'
+  | 'user'
+  | 'port'
+  | 'identity'
+  | 'jump'
+  | 'interval'
+  | 'maxRate'
 
 /** Defaults of a new cluster: read-only, and PROD until changed. */
 export const emptyFields: ClusterFields = {
@@ -34,6 +46,7 @@ export const emptyFields: ClusterFields = {
   hosts: '',
   scheduler: '',
   controller: '',
+  ccpfs: '',
   user: '',
   port: '',
   identity: '',
@@ -50,7 +63,8 @@ const shared = (values: readonly string[]): string => (new Set(values).size === 
 const jumpText = (jump: string | null): string => (jump === null ? '' : jump === '' ? 'none' : jump)
 
 /** Roles of hosts that are not Lustre servers. */
-const helperRoles = ['scheduler', 'controller'] as const
+const helperRoles = ['scheduler', 'controller', 'ccpfs'] as const
+const isHelper = (role: string): boolean => helperRoles.some((r) => r === role)
 
 /** Server as typed text: with login and port if they differ from the common ones. */
 function hostText({ host, user, port }: ServerInput, common: { user: string; port: string }): string {
@@ -72,6 +86,7 @@ export function fieldsOf(input: ClusterInput): ClusterFields {
     hosts: textOf(servers.filter((s) => !helperRoles.some((role) => s.roles.includes(role)))),
     scheduler: textOf(servers.filter((s) => s.roles.includes('scheduler'))),
     controller: textOf(servers.filter((s) => s.roles.includes('controller'))),
+    ccpfs: textOf(servers.filter((s) => s.roles.includes('ccpfs'))),
     user,
     port,
     identity: shared(servers.map((s) => s.identity)),
@@ -94,10 +109,10 @@ export function faultsOf(fields: ClusterFields, names: readonly string[]): Parti
   const { name, hosts, user, port, interval, maxRate } = fields
   const listed = expandHosts(hosts)
   if (listed.fault !== '') found.hosts = listed.fault
-  else if (listed.hosts.length === 0) found.hosts = 'Enter at least one server.'
+  else if (listed.hosts.length === 0 && fields.ccpfs.trim() === '') found.hosts = 'Enter at least one server.'
   for (const role of helperRoles) {
     const { hosts: those, fault } = expandHosts(fields[role])
-    if (fault !== '' || those.length > 1) found[role] = fault || 'One host.'
+    if (fault !== '' || (those.length > 1 && role !== 'ccpfs')) found[role] = fault || 'One host.'
   }
   if (name === '') found.name = 'Enter a name; it is typed again to confirm rule writes.'
   else if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name))
@@ -133,7 +148,7 @@ export function serversOf(fields: ClusterFields, before: ClusterInput | null): S
     return {
       host,
       name: own.name,
-      roles: [...own.roles.filter((role) => role !== 'scheduler' && role !== 'controller'), ...given],
+      roles: [...own.roles.filter((role) => !isHelper(role)), ...given],
       port: isKept('port') ? own.port : common.port,
       user: isKept('user') ? own.user : common.user,
       identity: isKept('identity') ? own.identity : common.identity,

@@ -276,11 +276,21 @@ export interface LockWorld {
   readonly trace: TraceReader
   /** State of reading the servers of a ccPFS that runs elsewhere; undefined: the trace is complete up to now. */
   readonly reading?: LockReading | undefined
+  /** server: a message has one time, at which the server received or sent it; data messages are unknown. Default: both ends. */
+  readonly messageTimes?: 'server' | undefined
   /** `SeqDLM`, and its options. */
   readonly manager: string
   readonly managerName: string
   /** Name of a resource, its server, its users; undefined for an invalid number. */
-  describe(resource: ResourceId): { readonly name: string; readonly server: string; readonly about: string } | undefined
+  describe(resource: ResourceId):
+    | {
+        readonly name: string
+        readonly server: string
+        readonly about: string
+        /** The name of its file may be read later. */
+        readonly isProvisional?: boolean
+      }
+    | undefined
   find(name: string): ResourceId | undefined
   client(client: ClientId): { readonly name: string; readonly jobId: string }
 }

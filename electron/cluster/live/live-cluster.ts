@@ -236,12 +236,12 @@ export class LiveCluster {
       this.#retryTimer = undefined
       void this.#serial(async () => {
         await this.#end()
-        if (this.#wanted) this.#begin()
+        if (this.#wanted) await this.#begin()
       })
     }, SETTLE_MS)
   }
 
-  #begin(): void {
+  async #begin(): Promise<void> {
     // It may have been requested several times, and may no longer be wanted when it runs.
     if (!this.#wanted || this.#source) return
     const taken = new Map<LiveServer, NodeConnection>()
@@ -252,7 +252,11 @@ export class LiveCluster {
     const nodes = [...taken.values()]
     this.#connectedMs = Date.now()
     // Without any server there is nothing to sample yet; the first one that appears starts it.
-    if (!nodes.some(isLustreServer)) return this.#changed()
+    const ofCcpfs = nodes.filter((n) => n.roles.includes('ccpfs'))
+    if (ofCcpfs.length === 0 && !nodes.some(isLustreServer)) return this.#changed()
+    // The model of locks is loaded only where a lock manager can be read.
+    const locks = ofCcpfs.length > 0 ? await import('../locks/ccpfs-reader.ts') : undefined
+    if (!this.#wanted) return
     this.#taken = taken
     const { name: cluster, intervalMs, coreShare } = this.#input
     const maxRate = this.#input.maxRate ?? GUESSED_RATE
@@ -270,6 +274,7 @@ export class LiveCluster {
       jobIdSettings,
       coreShare,
     })
+    if (locks) this.#source.lockReader = new locks.CcpfsReader(ofCcpfs, this.#source)
     this.#sampled = this.#parts.begin(this.#source)
     this.#changed()
   }

@@ -23,7 +23,7 @@ const FIND_AGAIN_MS = { least: 1000, most: 60_000 } as const
 const MAY_PASS = /^(?:LUSTRE_NOT_LOADED|NO_LCTL|SSH_COMMAND_TIMEOUT)$/
 
 /** Roles used by the console. */
-const ROLES: readonly NodeRole[] = ['oss', 'mds', 'scheduler', 'controller']
+const ROLES: readonly NodeRole[] = ['oss', 'mds', 'scheduler', 'controller', 'ccpfs']
 
 /**
  * True if a reading of samples was refused because a service or its targets do not exist, contrary to the facts; also if

@@ -1,6 +1,8 @@
 /** Live cluster as a source of samples: its servers, the wall clock, and the sampling pace. */
 import { NS_PER_MS } from '#core/base/units.ts'
+import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { ClusterSource, JobIdSettings, NodeConnection } from '../../base/connection.ts'
+import type { CcpfsReader } from '../locks/ccpfs-reader.ts'
 
 /**
  * Distinguishes a suspend of this machine from a long wait for a server.
@@ -68,6 +70,8 @@ export class LiveSource implements ClusterSource {
   /** Job id format by the newest facts. */
   jobIdName: string | undefined
   readonly jobIdSettings: () => JobIdSettings
+  /** Reader of the ccPFS servers; undefined without any. */
+  lockReader: CcpfsReader | undefined
   readonly #startMs: number
   #nowNs = 0
   #timer: NodeJS.Timeout | undefined
@@ -101,6 +105,10 @@ export class LiveSource implements ClusterSource {
 
   setPeriodNs(ns: number): void {
     this.#periodNs = ns
+  }
+
+  get locks(): LockWorld | undefined {
+    return this.lockReader
   }
 
   /** Wall clock; if it was set back, it pauses until it is ahead again. */

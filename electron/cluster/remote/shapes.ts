@@ -96,6 +96,17 @@ const each =
     args.length <= 16 && args.every((a) => shapes.some((s) => s.test(a)))
 const free = (): boolean => false
 
+/** Readings of the ccPFS servers of a node. */
+const AFTER = [/^--after$/, /^[\d:,]{1,2000}$/]
+const NAMES = [/^--names$/, /^[\d,]{1,4000}$/]
+const takesCcpfs = oneOf(
+  all(/^list$/),
+  all(/^observe$/),
+  all(/^observe$/, ...AFTER),
+  all(/^observe$/, ...NAMES),
+  all(/^observe$/, ...AFTER, ...NAMES),
+)
+
 /** Unit of Sluice, or a pattern for them. */
 const UNIT = /^sluice-[A-Za-z0-9_.:*-]{1,200}$/
 const UNIT_FLAG = /^--(?:all|no-legend|no-pager|plain|full|quiet|type=timer|output=json|property=[A-Za-z,]{1,120})$/
@@ -136,15 +147,16 @@ export const REMOTE_COMMANDS: readonly RemoteCommand[] = [
   {
     program: 'sluice',
     takes: ([first, ...rest]) =>
-      first === 'padll' &&
-      (all(/^status$/)(rest) ||
-        all(/^policies$/, /^show$/)(rest) ||
-        (rest[0] === 'set' &&
-          each(
-            /^--epoch$/,
-            /^\d{1,15}$/,
-            /^[a-z_.]{1,40}[A-Za-z0-9_.:@-]{0,80}=[A-Za-z0-9_.:+-]{1,40}$/,
-          )(rest.slice(1)))),
+      (first === 'ccpfs' && takesCcpfs(rest)) ||
+      (first === 'padll' &&
+        (all(/^status$/)(rest) ||
+          all(/^policies$/, /^show$/)(rest) ||
+          (rest[0] === 'set' &&
+            each(
+              /^--epoch$/,
+              /^\d{1,15}$/,
+              /^[a-z_.]{1,40}[A-Za-z0-9_.:@-]{0,80}=[A-Za-z0-9_.:+-]{1,40}$/,
+            )(rest.slice(1))))),
     needsRoot: free,
   },
   // Discovery of a server: only with the arguments listed here.

@@ -48,6 +48,7 @@ export function beginLive(
     audit: auditOf(cluster, store, reopen),
     mode: 'observe',
     controller: ADAPTBF,
+    lockReader: source.lockReader,
     probes: { off: cluster.input.off },
     leases: store.ok ? leaseStore(store.value.leases, cluster.name, thisUser()) : undefined,
     stops: store.ok ? store.value.stops.of(cluster.name) : unavailableStops(store.error.why ?? store.error.what),

@@ -33,8 +33,9 @@ const roleNames: Readonly<Record<ServerRole, string>> = {
   oss: 'OSS',
   scheduler: 'scheduler',
   controller: 'controller',
+  ccpfs: 'ccPFS',
 }
-const roleOrder: readonly ServerRole[] = ['mgs', 'mds', 'oss', 'scheduler', 'controller']
+const roleOrder: readonly ServerRole[] = ['mgs', 'mds', 'oss', 'scheduler', 'controller', 'ccpfs']
 export const rolesOf = (roles: readonly ServerRole[]): string =>
   roleOrder
     .filter((role) => roles.includes(role))
