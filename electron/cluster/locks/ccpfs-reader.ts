@@ -183,7 +183,12 @@ export class CcpfsReader implements LockWorld, LockReading {
     const server = this.#serverOf.get(resource)
     if (!server) return undefined
     const name = this.#names.get(resource)
-    return { name: name ?? `object ${resource}`, server: this.#nameOf(server), about: '', isProvisional: name === undefined }
+    return {
+      name: name ?? `object ${resource}`,
+      server: this.#nameOf(server),
+      about: '',
+      isProvisional: name === undefined,
+    }
   }
 
   find(name: string): ResourceId | undefined {
