@@ -9,26 +9,30 @@ import { EOF } from './ranges.ts'
 
 const whole = z.number().int().nonnegative()
 const offset = whole
-const end = z
-  .union([offset, z.null()])
-  .transform((v) => v ?? EOF)
+const end = z.union([offset, z.null()]).transform((v) => v ?? EOF)
 const mode = z.enum(LOCK_MODES)
 const state = z.enum(['GRANTED', 'CANCELING'])
 const text = z.string().max(512)
 const range = z.object({
   start: offset,
   end,
-  pieces: z.array(z.object({ start: offset, end })).max(65_536).nullable(),
+  pieces: z
+    .array(z.object({ start: offset, end }))
+    .max(65_536)
+    .nullable(),
 })
 
-const ofResource = { resource: whole, at: whole, client: whole }
-const ofLock = { ...ofResource, lockId: whole }
+const common = { resource: whole, at: whole, client: whole }
+const ofLock = { ...common, lockId: whole }
+
+/** Resource of an event. */
+export const ofResource = z.object({ resource: whole })
 
 /** Lock event as a server reports it. */
 export const lockEvent: z.ZodType<LockEvent> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('asked'), ...ofResource, reqId: whole, mode, range }),
-  z.object({ kind: z.literal('waiting'), ...ofResource, reqId: whole, behindClient: z.number().int() }),
-  z.object({ kind: z.literal('withdrawn'), ...ofResource, reqId: whole }),
+  z.object({ kind: z.literal('asked'), ...common, reqId: whole, mode, range }),
+  z.object({ kind: z.literal('waiting'), ...common, reqId: whole, behindClient: z.number().int() }),
+  z.object({ kind: z.literal('withdrawn'), ...common, reqId: whole }),
   z.object({
     kind: z.literal('granted'),
     ...ofLock,
@@ -95,6 +99,6 @@ export const ccpfsObservation = z.object({
   /** Daemons that should run and did not answer. */
   silent: z.array(z.object({ kind: z.enum(['server', 'meta']), address: text, why: text })).max(64),
   /** Files of the named resources, by a metadata server of this node. */
-  files: z.array(z.object({ base: whole, stripes: whole, path: z.string().max(8192) })).max(5000),
+  files: z.array(z.object({ base: whole, stripes: whole.max(1024), path: z.string().max(8192) })).max(5000),
 })
 export type CcpfsObservation = z.infer<typeof ccpfsObservation>

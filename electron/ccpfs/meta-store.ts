@@ -98,9 +98,7 @@ export class MetaStore {
     this.#db.exec(SCHEMA)
     this.#find = this.#db.prepare('SELECT * FROM nodes WHERE parent = ? AND name = ?')
     this.#byId = this.#db.prepare('SELECT * FROM nodes WHERE node = ?')
-    this.#byBase = this.#db.prepare(
-      'SELECT * FROM nodes WHERE is_file = 1 AND base <= ? ORDER BY base DESC LIMIT 1',
-    )
+    this.#byBase = this.#db.prepare('SELECT * FROM nodes WHERE is_file = 1 AND base <= ? ORDER BY base DESC LIMIT 1')
     this.#anyChild = this.#db.prepare('SELECT node FROM nodes WHERE parent = ? LIMIT 1')
     this.#findResult = this.#db.prepare('SELECT result, body FROM results WHERE client = ? AND call = ?')
     this.#addResult = this.#db.prepare('INSERT INTO results VALUES (?, ?, ?, ?)')
@@ -129,7 +127,8 @@ export class MetaStore {
     const files = new Map<number, { base: number; stripes: number; path: string }>()
     for (const resource of resources) {
       const row = this.#byBase.get(resource)
-      if (row === undefined || row.parent === null || resource >= row.base + row.stripes || files.has(row.base)) continue
+      if (row === undefined || row.parent === null || resource >= row.base + row.stripes || files.has(row.base))
+        continue
       files.set(row.base, { base: row.base, stripes: row.stripes, path: this.#pathOf(row) })
     }
     return [...files.values()]
@@ -137,7 +136,11 @@ export class MetaStore {
 
   #pathOf(row: NodeRow): string {
     const names: string[] = []
-    for (let at: NodeRow | undefined = row; at !== undefined && at.node !== ROOT; at = this.#byId.get(at.parent ?? ROOT)) {
+    for (
+      let at: NodeRow | undefined = row;
+      at !== undefined && at.node !== ROOT;
+      at = this.#byId.get(at.parent ?? ROOT)
+    ) {
       names.unshift(at.name?.toString('utf8') ?? '')
     }
     return `/${names.join('/')}`.slice(0, PATH_MAX)

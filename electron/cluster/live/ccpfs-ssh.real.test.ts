@@ -84,7 +84,7 @@ describe.skipIf(noSshd !== '')('a ccPFS node over SSH', { timeout: 120_000 }, ()
       expect(monitor.source.kind).toBe('LIVE')
       expect(frame()).toMatchObject({ planes: ['seqdlm'], notices: [] })
       expect(frame().manager).toContain('SeqDLM, 2 servers on ccpfs01')
-      expect(frame().rows.server).toEqual(['ccpfs01 1', 'ccpfs01 2'])
+      expect(frame().rows.server).toEqual(['ccpfs01 / 1', 'ccpfs01 / 0'])
       expect(frame().resource?.lives.sn.some((sn) => (sn ?? 0) > 0)).toBe(true)
       expect(monitor.failures.map((f) => f.code)).not.toContain('CCPFS_SILENT')
     } finally {

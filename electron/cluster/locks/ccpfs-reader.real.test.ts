@@ -87,7 +87,7 @@ describe('a file that eight clients write', LONG, () => {
     for (let i = 1; i <= 3; i++) {
       await reader.refresh(i * NS_PER_S)
       watch.look(i, clock.nowNs(), clock.toUnixMs(clock.nowNs()))
-      collector.look(clock.nowNs())
+      collector.look(clock.nowNs(), clock.toUnixMs(clock.nowNs()))
     }
     const { trace } = reader
     const counts = trace.resources(reader.seenNs, reader.seenNs - beganNs)
@@ -100,7 +100,7 @@ describe('a file that eight clients write', LONG, () => {
     for (const [n, server] of [0, 1].entries()) {
       const { locks } = await system.status('--server', system.address(server))
       const { unreleased } = locks as { unreleased: number }
-      const found = counts.filter((c) => reader.describe(c.resource)?.server === `ccpfs01 ${n + 1}`)
+      const found = counts.filter((c) => reader.describe(c.resource)?.server === `ccpfs01 / ${n}`)
       expect(found.reduce((sum, c) => sum + c.held, 0)).toBe(unreleased)
     }
     const resource = busiest?.resource ?? -1

@@ -10,9 +10,15 @@ import { fail, formatReason, ok, type Failure, type Result } from '#core/base/re
 import { NS_PER_S } from '#core/base/units.ts'
 import type { LockEvent } from '#core/seqdlm/lock-events.ts'
 import type { ClientId, Message, ResourceId } from '#core/seqdlm/messages.ts'
-import { ccpfsObservation, lockEvent, type CcpfsObservation, type ObservedServer } from '#core/seqdlm/observation.ts'
+import {
+  ccpfsObservation,
+  lockEvent,
+  ofResource,
+  type CcpfsObservation,
+  type ObservedServer,
+} from '#core/seqdlm/observation.ts'
 import { POLICIES, SEQDLM } from '#core/seqdlm/policy.ts'
-import { lockRange, WHOLE } from '#core/seqdlm/ranges.ts'
+import { lockRange } from '#core/seqdlm/ranges.ts'
 import { LockTrace } from '#core/seqdlm/trace/lock-trace.ts'
 import type { LockReading, LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { ClusterSource, NodeConnection } from '../../base/connection.ts'
@@ -51,7 +57,10 @@ type Step =
 class Server {
   readonly host: string
   readonly address: string
+  /** Number in the trace. */
   readonly number: number
+  /** Place among the servers of the file system, from 0; the same after a restart. */
+  place = 0
   pid = 0
   startedMs = NaN
   /** Number of the last event read. */
@@ -241,7 +250,7 @@ export class CcpfsReader implements LockWorld, LockReading {
 
   #nameOf(server: Server): string {
     const isOnly = [...this.#servers.values()].every((s) => s === server || s.host !== server.host)
-    return isOnly ? server.host : `${server.host} ${server.number + 1}`
+    return isOnly ? server.host : `${server.host} / ${server.place}`
   }
 
   async #read(node: NodeConnection): Promise<void> {
@@ -303,9 +312,17 @@ export class CcpfsReader implements LockWorld, LockReading {
       this.#failures.set(node.host, this.#silent(`No ccPFS server was found on ${node.host}`, why, node.host))
     }
     for (const one of servers) this.#takeServer(node.host, one, atNs)
+    const mentioned = new Set(this.#unnamed)
+    for (const { status, events } of servers) {
+      for (const { resource } of status.resources) mentioned.add(resource)
+      for (const { event } of events) {
+        const read = ofResource.safeParse(event)
+        if (read.success) mentioned.add(read.data.resource)
+      }
+    }
     for (const { base, stripes, path } of files) {
-      for (const resource of [...this.#unnamed, ...this.#names.keys()]) {
-        if (resource < base || resource >= base + stripes) continue
+      for (let resource = base; resource < base + stripes; resource++) {
+        if (!mentioned.has(resource)) continue
         remember(this.#names, resource, `${path} / ${resource - base}`)
         this.#unnamed.delete(resource)
       }
@@ -330,6 +347,7 @@ export class CcpfsReader implements LockWorld, LockReading {
     const isNew = server === undefined
     server ??= new Server(host, status.address, this.#servers.size)
     this.#servers.set(key, server)
+    server.place = status.server
     this.#setManager(status)
     const isRestarted = server.pid !== status.pid || server.startedMs !== status.startedMs
     if (isRestarted) server.restart(status)
