@@ -178,7 +178,10 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^core/',
-        pathNot: ['^core/(api|emulator|sandbox|snapshot|padll/rules|padll/status|haechi/status)', TEST],
+        pathNot: [
+          '^core/(api|emulator|sandbox|snapshot|padll/rules|padll/status|seqdlm/observation|haechi/status)',
+          TEST,
+        ],
       },
       to: { path: '^node_modules/' },
     },

@@ -22,6 +22,8 @@ import {
 } from './meta-calls.ts'
 
 const ROOT = 1
+/** Length of a path in an answer, characters. */
+const PATH_MAX = 4096
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS nodes (
@@ -36,6 +38,7 @@ const SCHEMA = `
     stripe_size INTEGER NOT NULL,
     UNIQUE (parent, name)
   ) STRICT;
+  CREATE INDEX IF NOT EXISTS bases ON nodes (base) WHERE is_file = 1;
   CREATE INDEX IF NOT EXISTS unlinked ON nodes (node) WHERE parent IS NULL;
   CREATE TABLE IF NOT EXISTS results (
     client INTEGER NOT NULL, call INTEGER NOT NULL, result INTEGER NOT NULL, body BLOB NOT NULL,
@@ -46,6 +49,7 @@ const SCHEMA = `
 interface NodeRow {
   readonly node: number
   readonly parent: number | null
+  readonly name: Buffer | null
   readonly is_file: number
   readonly mode: number
   readonly mtime_us: number
@@ -78,6 +82,7 @@ export class MetaStore {
   readonly #options: StoreOptions
   readonly #find: Database.Statement<[number, Buffer], NodeRow>
   readonly #byId: Database.Statement<[number], NodeRow>
+  readonly #byBase: Database.Statement<[number], NodeRow>
   readonly #anyChild: Database.Statement<[number], { node: number }>
   readonly #findResult: Database.Statement<[number, number], { result: number; body: Buffer }>
   readonly #addResult: Database.Statement<[number, number, number, Buffer]>
@@ -93,6 +98,7 @@ export class MetaStore {
     this.#db.exec(SCHEMA)
     this.#find = this.#db.prepare('SELECT * FROM nodes WHERE parent = ? AND name = ?')
     this.#byId = this.#db.prepare('SELECT * FROM nodes WHERE node = ?')
+    this.#byBase = this.#db.prepare('SELECT * FROM nodes WHERE is_file = 1 AND base <= ? ORDER BY base DESC LIMIT 1')
     this.#anyChild = this.#db.prepare('SELECT node FROM nodes WHERE parent = ? LIMIT 1')
     this.#findResult = this.#db.prepare('SELECT result, body FROM results WHERE client = ? AND call = ?')
     this.#addResult = this.#db.prepare('INSERT INTO results VALUES (?, ?, ?, ?)')
@@ -114,6 +120,30 @@ export class MetaStore {
 
   get nodes(): number {
     return (this.#db.prepare('SELECT count(*) AS n FROM nodes WHERE parent IS NOT NULL').get() as { n: number }).n
+  }
+
+  /** Files that resources are stripes of, each once; unlinked ones, and resources of no file, are left out. */
+  filesOf(resources: readonly number[]): { base: number; stripes: number; path: string }[] {
+    const files = new Map<number, { base: number; stripes: number; path: string }>()
+    for (const resource of resources) {
+      const row = this.#byBase.get(resource)
+      if (row === undefined || row.parent === null || resource >= row.base + row.stripes || files.has(row.base))
+        continue
+      files.set(row.base, { base: row.base, stripes: row.stripes, path: this.#pathOf(row) })
+    }
+    return [...files.values()]
+  }
+
+  #pathOf(row: NodeRow): string {
+    const names: string[] = []
+    for (
+      let at: NodeRow | undefined = row;
+      at !== undefined && at.node !== ROOT;
+      at = this.#byId.get(at.parent ?? ROOT)
+    ) {
+      names.unshift(at.name?.toString('utf8') ?? '')
+    }
+    return `/${names.join('/')}`.slice(0, PATH_MAX)
   }
 
   /** Returns the id of a new client, never given before. */

@@ -329,6 +329,11 @@ class MetaDaemon {
       })),
       calls: this.#calls,
     })
-    peer.send({ kind: 'answer', reqId, text: answerQuery(text, status) })
+    const list = /^files ((?:\d{1,15}(?:,\d{1,15}){0,999})?)$/.exec(text)?.[1]
+    const resources = list === '' ? [] : list?.split(',').map(Number)
+    const answer = resources
+      ? Buffer.from(JSON.stringify({ files: this.#store.filesOf(resources) }))
+      : answerQuery(text, status)
+    peer.send({ kind: 'answer', reqId, text: answer })
   }
 }

@@ -103,7 +103,8 @@ class ServerDaemon implements ServerParts {
   readonly counts: MessageCounts = { received: {}, sent: {}, refused: {} }
   /** Latest messages without effect. */
   readonly refusals: string[] = []
-  readonly startedMs = Date.now()
+  /** Unix ms at 0 of the server's clock. */
+  readonly startedMs = performance.timeOrigin
   evictions = 0
   #node: ServerNode | undefined
   #log: ExtentLogFile | undefined
@@ -141,6 +142,10 @@ class ServerDaemon implements ServerParts {
 
   get policy(): string {
     return this.options.policy.name
+  }
+
+  get evictMs(): number {
+    return this.options.evictMs ?? EVICT_MS
   }
 
   get awaited(): number {
@@ -403,7 +408,7 @@ class ServerDaemon implements ServerParts {
   }
 
   #evictOverdue(): void {
-    const { evictMs = EVICT_MS } = this.options
+    const { evictMs } = this
     for (const client of this.node.locks.overdue(now() - evictMs * 1e6)) {
       this.evictions++
       this.sessions.get(client)?.peer.end(`it did not release a lock within ${evictMs / 1000} s`, 'E_EVICTED')

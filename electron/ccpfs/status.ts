@@ -38,6 +38,8 @@ export interface ServerParts {
   /** Latest messages without effect. */
   readonly refusals: readonly string[]
   readonly policy: string
+  /** Time to release a revoked lock before eviction. */
+  readonly evictMs: number
   readonly printedAddress: string
   readonly startedMs: number
   /** Clients that have yet to return after a restart. */
@@ -70,6 +72,7 @@ export function serverStatus(daemon: ServerParts, nowNs: number) {
     nowNs,
     epoch: state.epoch,
     policy: daemon.policy,
+    evictMs: daemon.evictMs,
     fileSystem: state.fileSystem,
     server: state.server,
     servers: state.servers,

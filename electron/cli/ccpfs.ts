@@ -3,9 +3,11 @@
  * when they are run.
  */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { isAbsolute } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
+import { formatFailure } from '#core/base/result.ts'
 import { SEQDLM } from '#core/seqdlm/policy.ts'
 import { benchCommand, benchProcessCommand, LOCK_MANAGERS } from './ccpfs-bench.ts'
+import { listDaemon, listedDaemons } from '../ccpfs/daemons.ts'
 import { clientSocket, metaSocket, serverSocket } from '../ccpfs/places.ts'
 import { parseAddress, printAddress, type Address } from '../wire/address.ts'
 import { readSecret, writeKey, type PeerSecret, type SecretFiles } from '../wire/peer-auth.ts'
@@ -58,6 +60,27 @@ function warnOpen(at: Address, secret: PeerSecret | undefined): void {
   log('this port has no key: every user of this machine can read and write all files. Name a key file, or use a path.')
 }
 
+/** Lists a daemon for `observe`. @returns the function that ends it. */
+function listed(
+  daemon: { readonly address: Address; close(): Promise<void> },
+  kind: 'server' | 'meta',
+  { keyFile, tlsCa, tlsCert, tlsKey }: SecretFiles,
+): () => Promise<void> {
+  const absolutePath = (file: string | undefined): string | undefined => file && resolve(file)
+  const secret = {
+    keyFile: absolutePath(keyFile),
+    tlsCa: absolutePath(tlsCa),
+    tlsCert: absolutePath(tlsCert),
+    tlsKey: absolutePath(tlsKey),
+  }
+  const entry = listDaemon({ kind, address: printAddress(daemon.address), secret })
+  if (!entry.ok) log(`it cannot be observed by the console: ${formatFailure(entry.error)}`)
+  return () => {
+    if (entry.ok) entry.value()
+    return daemon.close()
+  }
+}
+
 interface ServerFlags extends SecretFiles {
   readonly listen: Address
   readonly data: string
@@ -84,7 +107,7 @@ async function server(flags: ServerFlags): Promise<void> {
       onLost: lost,
     }),
   )
-  untilSignal(() => daemon.close())
+  untilSignal(listed(daemon, 'server', flags))
   line(`ccPFS server, ${policy.name}, at ${plain(printAddress(daemon.address))}`)
   warnOpen(daemon.address, secret)
 }
@@ -112,7 +135,7 @@ async function meta(flags: MetaFlags): Promise<void> {
       onLost: lost,
     }),
   )
-  untilSignal(() => daemon.close())
+  untilSignal(listed(daemon, 'meta', flags))
   line(`ccPFS metadata server at ${plain(printAddress(daemon.address))}, ${flags.servers.length} servers`)
   warnOpen(daemon.address, secret)
 }
@@ -195,6 +218,26 @@ async function events(flags: EventFlags): Promise<void> {
   }
 }
 
+interface ObserveFlags {
+  readonly after: ReadonlyMap<number, number>
+  readonly names: readonly number[]
+}
+
+function positions(text: string): ReadonlyMap<number, number> {
+  if (!/^\d{1,10}:\d{1,15}(?:,\d{1,10}:\d{1,15}){0,63}$/.test(text)) throw new InvalidArgumentError('PID:NUMBER, …')
+  return new Map(text.split(',').map((one) => one.split(':').map(Number) as [number, number]))
+}
+
+function resourceList(text: string): number[] {
+  if (!/^\d{1,15}(?:,\d{1,15}){0,199}$/.test(text)) throw new InvalidArgumentError('At most 200 resources.')
+  return text.split(',').map(Number)
+}
+
+async function observeAll({ after, names }: ObserveFlags): Promise<void> {
+  const { observe } = await import('../ccpfs/observe.ts')
+  line(jsonText(must(await observe({ after, names }))))
+}
+
 const withSecret = (command: Command): Command =>
   command
     .option('--key-file <file>', 'key that both sides have, for peers on other machines (sluice ccpfs key)')
@@ -251,6 +294,20 @@ export function ccpfsCommand(): Command {
     .option('--json', 'one JSON document a line')
     .action((flags: EventFlags) => events(flags))
   ccpfs.addCommand(benchCommand())
+  ccpfs
+    .command('list')
+    .description('print the servers of this user here: kind, process, address')
+    .action(() => {
+      for (const { kind, pid, address: at } of must(listedDaemons())) line(plain(`${kind} ${pid} ${at}`))
+    })
+  ccpfs
+    .command('observe')
+    .description(
+      'print states, new lock events and file names of all servers of this user here, as JSON (read by the console)',
+    )
+    .option('--after <list>', 'PID:NUMBER of the last known event of each server', positions, new Map())
+    .option('--names <list>', 'other resources to name', resourceList, [])
+    .action((flags: ObserveFlags) => observeAll(flags))
   ccpfs.addCommand(benchProcessCommand(), { hidden: true })
   ccpfs
     .command('key')

@@ -35,8 +35,10 @@ export class Daemon {
   stdout = ''
   stderr = ''
 
-  constructor(args: readonly string[]) {
-    this.child = spawn(process.execPath, [LAUNCHER, 'ccpfs', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  /** @param folder  folder of the ccPFS instead of the user's. */
+  constructor(args: readonly string[], folder?: string) {
+    const env = { ...process.env, ...(folder === undefined ? {} : { SLUICE_CCPFS: folder }) }
+    this.child = spawn(process.execPath, [LAUNCHER, 'ccpfs', ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })
     this.child.stdout?.setEncoding('utf8').on('data', (t: string) => (this.stdout += t))
     this.child.stderr?.setEncoding('utf8').on('data', (t: string) => (this.stderr += t))
     this.ended = new Promise((resolve) => {
@@ -108,7 +110,7 @@ export class System {
   }
 
   run(...args: readonly string[]): Daemon {
-    const daemon = new Daemon(args)
+    const daemon = new Daemon(args, this.folder)
     this.#daemons.add(daemon)
     return daemon
   }
