@@ -20,7 +20,7 @@ import { listenAuthenticated, type Listening } from '#electron/wire/listen.ts'
 import { padllFolder } from './places.ts'
 import { shortFolder } from '#tests/kits/electron/padll/scripted-controller.ts'
 import { stageEnvironment } from './stage-environment.ts'
-import { cacheFolder, stageLibrary } from './stage-library.ts'
+import { stageLibrary } from './stage-library.ts'
 import { NO_STATE, readState, writeState } from './state-file.ts'
 
 const open: Listening[] = []

@@ -17,6 +17,7 @@ struct directory {
   size_t length;
   size_t at;   /* next name */
   long number; /* of the next entry; 0 and 1 are `.` and `..` */
+  bool is_root;
   struct dirent entry;
   struct directory *next;
 };
@@ -74,6 +75,7 @@ static int load(struct directory *d) {
   d->names = smaller ? smaller : names;
   d->at = 0;
   d->number = 0;
+  d->is_root = strcmp(path, "/") == 0;
   return 0;
 }
 
@@ -141,9 +143,12 @@ EXPORT int dirfd(DIR *dir) {
   return d ? d->fd : NEXT(dirfd, dir);
 }
 
-/* The protocol has names only: the type is unknown, and the number is one that is not 0, which means a deleted entry. */
+/*
+ * The root has no `..`: its parent is of another file system, where the mount need not exist. The protocol has names only: the type is unknown, and the number is one that is not 0, which means a deleted entry.
+ */
 static void *next_of(struct directory *d) {
   const char *name = d->names + d->at;
+  if (d->number == 1 && d->is_root) d->number++;
   if (d->number == 0) {
     name = ".";
   } else if (d->number == 1) {
