@@ -233,6 +233,7 @@ EXPORT int renameat2(int a, const char *from, int b, const char *to, unsigned fl
 }
 
 static int truncate_path(const char *inside, int64_t size) {
+  if (size < 0) return -EINVAL;
   int fd = file_open(inside, O_WRONLY | O_CLOEXEC, 0);
   if (fd < 0) return fd;
   struct file *f = file_get(fd);

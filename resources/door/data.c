@@ -45,11 +45,12 @@ static int slice(const struct iovec *parts, int count, size_t skip, size_t left,
 static unsigned generation_of(struct file *f) { return (unsigned)(atomic_load(&f->handle) >> 32); }
 
 ssize_t file_read_at(struct file *f, const struct iovec *to, int count, int64_t offset) {
+  if (offset < 0) return -EINVAL;
   if ((file_flags(f) & O_ACCMODE) == O_WRONLY) return -EBADF;
   if (f->shared->is_directory) return -EISDIR;
   ssize_t total = total_of(to, count);
   if (total < 0) return total;
-  if (offset < 0 || offset > INT64_MAX - total) return -EINVAL;
+  if (offset > INT64_MAX - total) return -EINVAL;
   uint32_t handle;
   int r = file_handle(f, &handle);
   if (r < 0) return r;
@@ -133,6 +134,7 @@ ssize_t file_write(struct file *f, const struct iovec *from, int count) {
     if (n > 0) atomic_store(&f->shared->offset, end);
     return n;
   }
+  if ((file_flags(f) & O_ACCMODE) == O_RDONLY) return -EBADF;
   ssize_t total = total_of(from, count);
   if (total < 0) return total;
   uint64_t at = atomic_fetch_add(&f->shared->offset, (uint64_t)total);

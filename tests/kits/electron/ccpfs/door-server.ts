@@ -316,11 +316,13 @@ export class DoorServer {
     if (end < 0) throw new RangeError('rename with one path')
     const from = pathOf(raw.subarray(0, end))
     const to = pathOf(raw.subarray(end + 1))
+    // Both folders are found before the names in them.
+    for (const path of [from, to]) if (this.#lookup(parentOf(path)).bytes) throw new Refusal(errno.ENOTDIR)
     const node = this.#lookup(from)
     const old = this.#nodes.get(to)
-    if (!old) this.#vacant(to)
     if (to.startsWith(`${from}/`)) throw new Refusal(errno.EINVAL)
     if (from === to) return { result: 0 }
+    if (from.startsWith(`${to}/`)) throw new Refusal(errno.ENOTEMPTY)
     if (old && !node.bytes && old.bytes) throw new Refusal(errno.ENOTDIR)
     if (old && node.bytes && !old.bytes) throw new Refusal(errno.EISDIR)
     if (old && !old.bytes && !this.#isEmpty(to)) throw new Refusal(errno.ENOTEMPTY)
