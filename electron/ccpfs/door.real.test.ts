@@ -2,7 +2,15 @@
 import { execFileSync } from 'node:child_process'
 import { isAbsolute, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { doorTrial, library, MOUNT, noDoor, runProgram, shortFolder, type Ended } from '#tests/kits/electron/ccpfs/door-kit.ts'
+import {
+  doorTrial,
+  library,
+  MOUNT,
+  noDoor,
+  runProgram,
+  shortFolder,
+  type Ended,
+} from '#tests/kits/electron/ccpfs/door-kit.ts'
 import { DoorServer, replyFrame, type DoorServerOptions } from '#tests/kits/electron/ccpfs/door-server.ts'
 import { doorSuite } from '#tests/kits/electron/ccpfs/door-suite.ts'
 import { doorEnvironment, doorLibrary } from './door.ts'
@@ -67,7 +75,11 @@ describe.skipIf(noDoor !== '')('door: daemons that fail', () => {
   ]
 
   const run = (socket: string, lines: readonly string[], timeoutMs = 20_000): Promise<Ended> =>
-    runProgram(socket, trial, [MOUNT], { stdin: `${lines.join('\n')}\n`, timeoutMs, ...(checked ? { env: checked.env } : {}) })
+    runProgram(socket, trial, [MOUNT], {
+      stdin: `${lines.join('\n')}\n`,
+      timeoutMs,
+      ...(checked ? { env: checked.env } : {}),
+    })
 
   const head = (length: number, id: number, result: number): Buffer => {
     const bytes = Buffer.alloc(12)
@@ -111,7 +123,15 @@ describe.skipIf(noDoor !== '')('door: daemons that fail', () => {
     server = await listen(shortFolder(), {
       instead: (op, id) => (op === 3 && wrongs++ === 0 ? replyFrame(id, { result: 99, content: bytes(3) }) : undefined),
     })
-    const lines = ['open 0 f 66 420', 'open 1 g 66 420', 'write 0 100 1', 'pread 0 100 0', 'write 1 5 1', 'open 2 f 2 0', 'pread 2 9 0']
+    const lines = [
+      'open 0 f 66 420',
+      'open 1 g 66 420',
+      'write 0 100 1',
+      'pread 0 100 0',
+      'write 1 5 1',
+      'open 2 f 2 0',
+      'pread 2 9 0',
+    ]
     const { stdout } = await run(server.socket, lines)
     const last = stdout.trim().split('\n').slice(3)
     expect(last).toEqual(['pread EIO', 'write EIO', 'open 0', expect.stringMatching(/^pread 9 /)])
@@ -125,6 +145,27 @@ describe.skipIf(noDoor !== '')('door: daemons that fail', () => {
     expect(got.stderr.match(/no connection to the client daemon/g)).toHaveLength(1)
   })
 
+  it('requests of several threads are under way together, and answered in any order', async () => {
+    const folder = shortFolder()
+    server = await listen(folder, { hold: { op: 3, count: 8 } })
+    const lines = ['open 0 f 66 420', 'write 0 8000 1', 'threads 0 8']
+    const { stdout } = await run(server.socket, lines)
+    expect(stdout).toBe((await runProgram(undefined, trial, [folder], { stdin: lines.join('\n') + '\n' })).stdout)
+  })
+
+  it('a daemon that was restarted: open files fail, new ones do not', async () => {
+    let writes = 0
+    const one = (server = await listen(shortFolder(), {
+      instead: (op) => {
+        if (op === 4 && ++writes === 2) one.disconnect()
+        return undefined
+      },
+    }))
+    const lines = ['open 0 f 66 420', 'write 0 5 1', 'write 0 5 1', 'fsync 0', 'open 1 f 2 0', 'fsync 1', 'close 0']
+    const { stdout } = await run(server.socket, lines)
+    expect(stdout).toBe('open 0\nwrite 5\nwrite EIO\nfsync EIO\nopen 0\nfsync 0\nclose 0\n')
+  })
+
   it('a daemon that does not answer: EIO after the timeout', async () => {
     server = await listen(shortFolder(), { instead: (op) => (op === 6 ? Buffer.alloc(0) : undefined) })
     const got = await run(server.socket, ['open 0 f 66 420', 'fsync 0', 'write 0 5 1', 'open 1 f 0 0'], 300)
@@ -133,7 +174,8 @@ describe.skipIf(noDoor !== '')('door: daemons that fail', () => {
 
   it.skipIf(!checked)('programs with checks of memory', async () => {
     server = await listen(shortFolder())
-    const text = 'seq 9999 > $D/f; sort -r $D/f > $D/g; cp $D/g $D/h; cmp $D/g $D/h; (cat $D/h; ls $D) | tail -4; rm $D/f $D/g $D/h'
+    const text =
+      'seq 9999 > $D/f; sort -r $D/f > $D/g; cp $D/g $D/h; cmp $D/g $D/h; (cat $D/h; ls $D) | tail -4; rm $D/f $D/g $D/h'
     const env = { ...checked?.env, D: MOUNT }
     expect(await runProgram(server.socket, 'bash', ['-c', text], { env })).toEqual({
       code: 0,

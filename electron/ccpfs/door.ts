@@ -28,7 +28,9 @@ const SANITIZERS = ['-g', '-fsanitize=address,undefined', '-fno-sanitize-recover
  *
  * @returns its path. Codes: DOOR_PLATFORM (not Linux), DOOR_SOURCES, DOOR_CACHE, NO_COMPILER, DOOR_BUILD.
  */
-export function doorLibrary({ cc = 'cc', cache = cacheFolder(), isSanitized = false }: DoorBuild = {}): Promise<Result<string>> {
+export function doorLibrary({ cc = 'cc', cache = cacheFolder(), isSanitized = false }: DoorBuild = {}): Promise<
+  Result<string>
+> {
   const folder = resourcePath('door')
   return nativeLibrary({
     title: 'the door library of ccPFS',

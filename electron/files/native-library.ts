@@ -85,7 +85,11 @@ function built(file: string): boolean {
 export async function nativeLibrary(build: NativeBuild): Promise<Result<string>> {
   const { title, code, folder, cc, flags } = build
   if (process.platform !== 'linux') {
-    return fail({ code: `${code}_PLATFORM`, what: `${sentence(title)} runs on Linux only`, why: `this is ${process.platform}` })
+    return fail({
+      code: `${code}_PLATFORM`,
+      what: `${sentence(title)} runs on Linux only`,
+      why: `this is ${process.platform}`,
+    })
   }
   let names: readonly string[]
   let hash: string
@@ -94,7 +98,11 @@ export async function nativeLibrary(build: NativeBuild): Promise<Result<string>>
     const contents = names.flatMap((name) => [name, readFileSync(join(folder, name))])
     hash = hashOf(process.arch, cc, ...COMMON, ...flags, ...contents).slice(0, 24)
   } catch (e) {
-    return fail({ code: `${code}_SOURCES`, what: `The sources of ${title} in ${folder} cannot be read`, why: reasonOf(e) })
+    return fail({
+      code: `${code}_SOURCES`,
+      what: `The sources of ${title} in ${folder} cannot be read`,
+      why: reasonOf(e),
+    })
   }
   const unusable = usableFolder(build)
   if (unusable) return fail(unusable)

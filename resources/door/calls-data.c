@@ -312,6 +312,7 @@ static int command_of(struct file *f, int fd, int command, void *value) {
       file_put(f);                                                                                                     \
       return (int)result_of(r);                                                                                        \
     }                                                                                                                  \
+    if (UNLIKELY(client_is_descriptor(fd))) return (int)result_of(-EBADF);                                             \
     return NEXT_OR((int)syscall(SYS_fcntl, fd, command, value), name, fd, command, value);                             \
   }
 DEFINE_FCNTL(fcntl)

@@ -187,6 +187,7 @@ EXPORT void closefrom(int first) { close_range(first < 0 ? 0 : (unsigned)first, 
 
 SLOT(dup)
 EXPORT int dup(int fd) {
+  if (UNLIKELY(client_is_descriptor(fd))) return (int)result_of(-EBADF);
   int r = NEXT_OR((int)syscall(SYS_dup, fd), dup, fd);
   if (UNLIKELY(door.enabled) && r >= 0) {
     file_copied(fd, r);
@@ -195,11 +196,14 @@ EXPORT int dup(int fd) {
   return r;
 }
 
-/* `to` is about to become a copy of `from`. */
-static void before_copy(int from, int to) {
-  if (LIKELY(!door.enabled) || from == to) return;
+/* `to` is about to become a copy of `from`; false with an error in errno. */
+static bool before_copy(int from, int to) {
+  if (LIKELY(!door.enabled)) return true;
+  if (client_is_descriptor(from)) return result_of(-EBADF) == 0;
+  if (from == to) return true;
   client_makes_way(to);
   if (to >= 0 && to <= 2 && (fd_is_file(from) || fd_is_file(to))) streams_flush(to);
+  return true;
 }
 
 static int after_copy(int from, int to) {
@@ -212,13 +216,13 @@ static int after_copy(int from, int to) {
 
 SLOT(dup2)
 EXPORT int dup2(int from, int to) {
-  before_copy(from, to);
+  if (!before_copy(from, to)) return -1;
   return after_copy(from, NEXT_OR((int)syscall(SYS_dup3, from, to, 0), dup2, from, to));
 }
 
 SLOT(dup3)
 EXPORT int dup3(int from, int to, int flags) {
-  before_copy(from, to);
+  if (!before_copy(from, to)) return -1;
   return after_copy(from, NEXT_OR((int)syscall(SYS_dup3, from, to, flags), dup3, from, to, flags));
 }
 

@@ -26,6 +26,11 @@ static struct directory *directories;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int count;
 
+void directories_forked(void) {
+  pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+  lock = fresh;
+}
+
 /* The C library's DIR and this one are told apart by the address. */
 static struct directory *ours(DIR *d) {
   if (LIKELY(atomic_load_explicit(&count, memory_order_relaxed) == 0)) return NULL;

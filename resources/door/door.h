@@ -98,6 +98,7 @@ int client_request(enum operation op, struct message *m);
 int client_refuse(void);
 /* Number of the present connection of this process. */
 unsigned client_generation(void);
+/* True for the connection's number, which does not exist for the program. */
 bool client_is_descriptor(int fd);
 /* Moves the connection to another number, because the program wants this one. */
 void client_makes_way(int fd);
@@ -124,7 +125,6 @@ struct file {
   struct shared *shared;
   _Atomic uint64_t handle; /* generation << 32 | the daemon's handle; 0: none yet */
   bool was_open; /* has had a handle in this process */
-  bool is_opened_here; /* not inherited */
   atomic_int lock_fd; /* -1: none */
 };
 
@@ -181,7 +181,8 @@ int path_request(enum operation op, const char *inside);
 void streams_follow(int fd);
 /* Before it changes: writes out what the stream still holds. */
 void streams_flush(int fd);
-/* Descriptor of a FILE* of ccPFS, or -1. */
-int stream_descriptor(void *file);
+/* In the child of a fork: locks that other threads of the parent held are free. */
+void streams_forked(void);
+void directories_forked(void);
 
 #endif

@@ -64,7 +64,6 @@ static struct file *allocate(struct shared *shared) {
     if (atomic_load_explicit(&f->used, memory_order_relaxed) || !atomic_compare_exchange_strong(&f->used, &used, true)) continue;
     f->shared = shared;
     f->was_open = false;
-    f->is_opened_here = false;
     atomic_store(&f->handle, 0);
     atomic_store(&f->lock_fd, -1);
     atomic_store(&f->references, 1);
@@ -85,11 +84,14 @@ static struct shared *map_shared(int fd) {
   return at == -1 ? NULL : (struct shared *)at;
 }
 
+/* It cannot become shorter, which would kill the processes that read it. */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
 static void proc_link(char *out, size_t space, int fd) { snprintf(out, space, "/proc/self/fd/%d", fd); }
 
 /* A descriptor with the lowest free number, and its mapped state; or -errno. */
 static int make_descriptor(bool cloexec, struct shared **shared) {
-  int fd = (int)syscall(SYS_memfd_create, MEMFD, MFD_CLOEXEC);
+  int fd = (int)syscall(SYS_memfd_create, MEMFD, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return -errno;
   int r = 0, path_fd = -1;
   char link[48];
@@ -97,6 +99,7 @@ static int make_descriptor(bool cloexec, struct shared **shared) {
   *shared = NULL;
   if (fd >= MAX_FDS) r = -EMFILE;
   else if (syscall(SYS_ftruncate, fd, (long)sizeof(struct shared)) < 0 || !(*shared = map_shared(fd))) r = -errno;
+  else if (syscall(SYS_fcntl, fd, F_ADD_SEALS, SEALS) < 0) r = -errno;
   else if ((path_fd = (int)syscall(SYS_openat, AT_FDCWD, link, O_PATH | O_CLOEXEC, 0)) < 0) r = -errno;
   /* The same number, so that it is the lowest one, as programs expect of open. */
   else if (syscall(SYS_dup3, path_fd, fd, cloexec ? O_CLOEXEC : 0) < 0) r = -errno;
@@ -174,7 +177,7 @@ int file_open(const char *inside, int flags, mode_t mode) {
   shared->is_directory = is_directory;
   shared->ino = a.ino;
   strcpy(shared->path, inside);
-  f->was_open = f->is_opened_here = true;
+  f->was_open = true;
   atomic_store(&f->handle, handle);
   place(fd, f);
   return fd;
@@ -233,9 +236,10 @@ static void forked(void) {
   for (int i = 0; i < MAX_FILES; i++) {
     if (!atomic_load(&files[i].used)) continue;
     files[i].was_open = false;
-    files[i].is_opened_here = false;
     atomic_store(&files[i].handle, 0);
   }
+  streams_forked();
+  directories_forked();
 }
 
 int file_handle(struct file *f, uint32_t *handle) {
@@ -269,8 +273,7 @@ void file_copied(int from, int to) {
 
 int file_forget(int fd) {
   struct file *f = atomic_exchange(&file_table[fd], NULL);
-  int r = f ? file_put(f) : 0;
-  return r;
+  return f ? file_put(f) : 0;
 }
 
 static bool is_ours(int fd) {
@@ -288,8 +291,9 @@ static void adopt(int fd) {
   if (memory < 0) return;
   struct stat st;
   struct shared *shared = NULL;
-  /* A shorter file would kill the process that reads it. */
-  if (syscall(SYS_newfstatat, memory, "", &st, AT_EMPTY_PATH) == 0 && st.st_size == sizeof *shared) shared = map_shared(memory);
+  bool sealed = (syscall(SYS_fcntl, memory, F_GET_SEALS) & SEALS) == SEALS;
+  if (sealed && syscall(SYS_newfstatat, memory, "", &st, AT_EMPTY_PATH) == 0 && st.st_size == sizeof *shared)
+    shared = map_shared(memory);
   syscall(SYS_close, memory);
   if (!shared) return;
   struct file *f = memcmp(shared->magic, MAGIC, sizeof MAGIC) == 0 && shared->path[0] == '/' ? allocate(shared) : NULL;
@@ -297,8 +301,8 @@ static void adopt(int fd) {
     munmap(shared, sizeof *shared);
     return;
   }
+  /* Copies of one file map the same page, and so have one offset. */
   place(fd, f);
-  /* Copies of one file have one offset: they map the same page, so one entry each is enough. */
 }
 
 void files_adopt(void) {

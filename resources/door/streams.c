@@ -24,6 +24,11 @@ struct stream {
 static struct stream *streams;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+void streams_forked(void) {
+  pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+  lock = fresh;
+}
+
 static int descriptor_of(void *cookie) { return ((struct stream *)cookie)->fd; }
 static ssize_t read_stream(void *cookie, char *to, size_t n) { return read(descriptor_of(cookie), to, n); }
 /* 0 is an error here: a negative number would be taken for bytes. */
@@ -51,7 +56,7 @@ static int close_stream(void *cookie) {
   return close(fd);
 }
 
-int stream_descriptor(void *file) {
+static int stream_descriptor(FILE *file) {
   int fd = -1;
   pthread_mutex_lock(&lock);
   for (struct stream *s = streams; s; s = s->next) {

@@ -7,7 +7,13 @@ const MAX_DATA = 1 << 20
 /** Bytes before the data of the largest request: number, operation, handle, offset. */
 const MAX_REQUEST = MAX_DATA + 4 + 1 + 12
 const O_ACCMODE = 3
-const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY, O_RDWR } = { O_CREAT: 0o100, O_EXCL: 0o200, O_TRUNC: 0o1000, O_WRONLY: 1, O_RDWR: 2 }
+const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY, O_RDWR } = {
+  O_CREAT: 0o100,
+  O_EXCL: 0o200,
+  O_TRUNC: 0o1000,
+  O_WRONLY: 1,
+  O_RDWR: 2,
+}
 const S_IFREG = 0o100000
 const S_IFDIR = 0o040000
 
@@ -88,6 +94,8 @@ export function replyFrame(id: number, { result, content = Buffer.alloc(0) }: Re
 export interface DoorServerOptions {
   /** Replaces the reply to a request, as bytes; undefined: the regular one. */
   readonly instead?: (op: number, id: number) => Buffer | undefined
+  /** Replies to this operation wait until so many are there, and are then sent in reverse. */
+  readonly hold?: { readonly op: number; readonly count: number }
 }
 
 export class DoorServer {
@@ -139,6 +147,7 @@ export class DoorServer {
     let lastHandle = 0
     let greeted = false
     let buffered = Buffer.alloc(0)
+    const held: Buffer[] = []
     const run = (op: number, f: Fields): Reply => {
       if ((op === 0) === greeted) throw new RangeError('hello is the first request, and only that')
       if (op === 0) {
@@ -182,7 +191,13 @@ export class DoorServer {
             if (!(e instanceof Refusal)) throw e
             reply = { result: -e.errno }
           }
-          socket.write(this.#options.instead?.(op, id) ?? replyFrame(id, reply))
+          const bytes = this.#options.instead?.(op, id) ?? replyFrame(id, reply)
+          if (op === this.#options.hold?.op) {
+            held.unshift(bytes)
+            if (held.length === this.#options.hold.count) socket.write(Buffer.concat(held.splice(0)))
+          } else {
+            socket.write(bytes)
+          }
         }
       } catch (e) {
         this.violations.push(String(e))
@@ -308,7 +323,10 @@ export class DoorServer {
     if (op !== 14) throw new RangeError(`operation ${op}`)
     const names = [...this.#nodes.keys()].filter((other) => other !== '/' && parentOf(other) === path)
     const prefix = path === '/' ? 1 : path.length + 1
-    return { result: names.length, content: Buffer.from(names.map((name) => `${name.slice(prefix)}\0`).join(''), 'latin1') }
+    return {
+      result: names.length,
+      content: Buffer.from(names.map((name) => `${name.slice(prefix)}\0`).join(''), 'latin1'),
+    }
   }
 
   #rename(raw: Buffer): Reply {

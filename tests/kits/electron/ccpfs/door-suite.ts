@@ -80,19 +80,30 @@ const SAME: Record<string, string> = {
   cp: 'cp $R/data $D/f && cp $D/f $D/g && cp $D/g $R/back.$$ && cmp $R/data $R/back.$$ && cmp $D/f $D/g && echo same',
   'cp -r': 'mkdir $D/t $D/t/u; echo 1 > $D/t/x; echo 2 > $D/t/u/y; cp -r $D/t $D/v && cat $D/v/x $D/v/u/y',
   cmp: 'cp $R/data $D/f; printf x | dd of=$D/f bs=1 seek=1234 conv=notrunc 2>/dev/null; cmp $R/data $D/f | sed s,$D,D,',
-  sha256sum: 'cp $R/data $D/f; sha256sum $D/f $R/data | cut -c1-64; (cd /; sha256sum $D/f > $D/sums; sha256sum -c $D/sums | sed s,.*:,,)',
-  'cat, head, tail and wc': 'seq 5000 > $D/f; cat $D/f | wc -l; head -n 3 $D/f; tail -n 2 $D/f; tail -c 7 $D/f; wc -c < $D/f; tac $D/f | head -1',
+  sha256sum:
+    'cp $R/data $D/f; sha256sum $D/f $R/data | cut -c1-64; (cd /; sha256sum $D/f > $D/sums; sha256sum -c $D/sums | sed s,.*:,,)',
+  'cat, head, tail and wc':
+    'seq 5000 > $D/f; cat $D/f | wc -l; head -n 3 $D/f; tail -n 2 $D/f; tail -c 7 $D/f; wc -c < $D/f; tac $D/f | head -1',
   truncate: 'echo abc > $D/f; truncate -s 100000 $D/f; wc -c < $D/f; truncate -s 2 $D/f; cat $D/f',
   stat: 'umask 027; echo abc > $D/f; stat -c "%s %A %F %h" $D/f; [ -s $D/f ] && [ -d $D ] && ! [ -e $D/none ] && echo tests',
-  'redirections of a shell': 'echo one > $D/f; echo two >> $D/f; (echo three; cat $D/f; seq 3) > $D/g; while read l; do echo "<$l>"; done < $D/g; cat $D/f - < $D/g > $D/h; cat $D/h',
-  'descriptors of a shell': 'exec 5> $D/f; echo a >&5; seq 2 >&5; sh -c "echo b >&5"; exec 5>&-; cat $D/f; exec 6< $D/f; read x <&6; echo $x; cat <&6',
+  'redirections of a shell':
+    'echo one > $D/f; echo two >> $D/f; (echo three; cat $D/f; seq 3) > $D/g; while read l; do echo "<$l>"; done < $D/g; cat $D/f - < $D/g > $D/h; cat $D/h',
+  'descriptors of a shell':
+    'exec 5> $D/f; echo a >&5; seq 2 >&5; sh -c "echo b >&5"; exec 5>&-; cat $D/f; exec 6< $D/f; read x <&6; echo $x; cat <&6',
+  'descriptors where the connection is':
+    'echo x > $D/f; exec 900>&-; exec 900> $D/g; echo a >&900; exec 901< $D/f; cat <&901; exec 900>&- 901>&-; cat $D/g; (ulimit -n 30; cat $D/f)',
   'here documents and /dev/stdin': 'echo in > $D/f; cat /dev/stdin < $D/f; echo out | tee $D/g; cat < $D/g',
-  'ls, find and globs': 'mkdir $D/s; touch $D/none 2>/dev/null; rm -f $D/none; echo > $D/x1; echo > $D/x2; ls $D; ls -d $D/x* | sed s,$D,D,; find $D -type f | sed s,$D,D, | sort',
-  'mv and rm': 'echo 1 > $D/f; mv $D/f $D/g; cat $D/g; mkdir $D/s; mv $D/g $D/s; ls $D/s; rm -r $D/s; ls $D; rm $D/none 2>/dev/null || echo missing',
-  'sort, sed, grep and diff': 'seq 3000 > $D/f; sort -rn $D/f > $D/g; head -1 $D/g; sed -i s/1/x/ $D/f; head -1 $D/f; grep -c 9 $D/f; diff $D/f $D/g | wc -l',
+  'ls, find and globs':
+    'mkdir $D/s; touch $D/none 2>/dev/null; rm -f $D/none; echo > $D/x1; echo > $D/x2; ls $D; ls -d $D/x* | sed s,$D,D,; find $D -type f | sed s,$D,D, | sort',
+  'mv and rm':
+    'echo 1 > $D/f; mv $D/f $D/g; cat $D/g; mkdir $D/s; mv $D/g $D/s; ls $D/s; rm -r $D/s; ls $D; rm $D/none 2>/dev/null || echo missing',
+  'sort, sed, grep and diff':
+    'seq 3000 > $D/f; sort -rn $D/f > $D/g; head -1 $D/g; sed -i s/1/x/ $D/f; head -1 $D/f; grep -c 9 $D/f; diff $D/f $D/g | wc -l',
   tar: 'mkdir $D/t; seq 100 > $D/t/f; tar -cf $D/x.tar -C $D t && tar -tf $D/x.tar && tar -xOf $D/x.tar t/f | sha256sum',
-  'paths with dots': 'echo x > $D/f; cat $D/./f $D/../${D##*/}//f; realpath $D/../${D##*/}/f | sed s,$D,D,; [ "$(readlink -f $D/f)" = $D/f ] && echo same',
-  'errors': 'cat $D/none 2>&1 | sed s,$D,D,; echo x > $D/f; cat $D/f/g 2>&1 | sed s,$D,D,; cat $D 2>&1 | sed s,$D,D,; mkdir $D/f 2>&1 | sed s,$D,D,; rmdir $D/none 2>&1 | sed s,$D,D,',
+  'paths with dots':
+    'echo x > $D/f; cat $D/./f $D/../${D##*/}//f; realpath $D/../${D##*/}/f | sed s,$D,D,; [ "$(readlink -f $D/f)" = $D/f ] && echo same',
+  errors:
+    'cat $D/none 2>&1 | sed s,$D,D,; echo x > $D/f; cat $D/f/g 2>&1 | sed s,$D,D,; cat $D 2>&1 | sed s,$D,D,; mkdir $D/f 2>&1 | sed s,$D,D,; rmdir $D/none 2>&1 | sed s,$D,D,',
 }
 
 /** Programs that are refused: the message, and that it is not a success. */
@@ -155,14 +166,28 @@ export function doorSuite(kind: DaemonKind): void {
       it.skipIf(!hasProgram('sqlite3'))('sqlite3, with locks of this node', async () => {
         const { ccpfs } = await places()
         const file = `${ccpfs}/x.db`
-        const sql = 'create table t(a); insert into t select value from generate_series(1, 5000); select sum(a) from t; pragma integrity_check;'
-        expect(await under('sqlite3', [file, sql], { locks: 'local' })).toEqual({ code: 0, stdout: '12502500\nok\n', stderr: '' })
+        const sql =
+          'create table t(a); insert into t select value from generate_series(1, 5000); select sum(a) from t; pragma integrity_check;'
+        expect(await under('sqlite3', [file, sql], { locks: 'local' })).toEqual({
+          code: 0,
+          stdout: '12502500\nok\n',
+          stderr: '',
+        })
         const add = Array.from({ length: 20 }, () => 'insert into t values (1);').join('')
         const adding = [1, 2, 3].map(() => under('sqlite3', ['-cmd', '.timeout 60000', file, add], { locks: 'local' }))
         for (const one of await Promise.all(adding)) expect(one).toMatchObject({ code: 0, stderr: '' })
-        const count = await under('sqlite3', [file, 'select count(*) from t; pragma integrity_check'], { locks: 'local' })
+        const count = await under('sqlite3', [file, 'select count(*) from t; pragma integrity_check'], {
+          locks: 'local',
+        })
         expect(count).toEqual({ code: 0, stdout: '5060\nok\n', stderr: '' })
-        const dotfile = await under('sqlite3', ['-cmd', '.timeout 60000', '-vfs', 'unix-dotfile', file, 'select count(*) from t'])
+        const dotfile = await under('sqlite3', [
+          '-cmd',
+          '.timeout 60000',
+          '-vfs',
+          'unix-dotfile',
+          file,
+          'select count(*) from t',
+        ])
         expect(dotfile).toEqual({ code: 0, stdout: '5060\n', stderr: '' })
       })
 
@@ -171,7 +196,14 @@ export function doorSuite(kind: DaemonKind): void {
         async (engine) => {
           const { ccpfs } = await places()
           for (const parallel of ['--thread', '--group_reporting']) {
-            const args = [`--directory=${ccpfs}`, `--ioengine=${engine}`, '--rw=randrw', '--bs=1k-64k', '--size=1m', '--numjobs=4']
+            const args = [
+              `--directory=${ccpfs}`,
+              `--ioengine=${engine}`,
+              '--rw=randrw',
+              '--bs=1k-64k',
+              '--size=1m',
+              '--numjobs=4',
+            ]
             const more = ['--name=j', '--verify=crc32c', '--do_verify=1', '--fallocate=none', '--minimal', parallel]
             expect(await under('fio', [...args, ...more])).toMatchObject({ code: 0, stderr: '' })
           }
@@ -202,7 +234,9 @@ export function doorSuite(kind: DaemonKind): void {
 
       it('a removed file in a program that inherited it', async () => {
         const { ccpfs } = await places()
-        const got = await under(trial, [ccpfs], { stdin: 'open 0 f 66 420\nwrite 0 9 1\nunlink f\nread 0 1\nexec\nread 0 1\n' })
+        const got = await under(trial, [ccpfs], {
+          stdin: 'open 0 f 66 420\nwrite 0 9 1\nunlink f\nread 0 1\nexec\nread 0 1\n',
+        })
         expect(got.stdout.split('\n').slice(-2)).toEqual(['read ESTALE', ''])
         expect(got.stderr).toMatch(/an inherited file cannot be opened again \(ESTALE\)/)
       })
@@ -212,14 +246,23 @@ export function doorSuite(kind: DaemonKind): void {
         const none = await under('sqlite3', [`${ccpfs}/x.db`, 'create table t(a)'])
         expect(none.code).not.toBe(0)
         expect(none.stderr).toMatch(/file locks are refused \(ENOLCK\).*SLUICE_CCPFS_LOCKS=local/)
-        const wal = await under('sqlite3', [`${ccpfs}/y.db`, 'pragma journal_mode=wal; create table t(a)'], { locks: 'local' })
+        const wal = await under('sqlite3', [`${ccpfs}/y.db`, 'pragma journal_mode=wal; create table t(a)'], {
+          locks: 'local',
+        })
         expect(wal.code).not.toBe(0)
         expect(wal.stderr).toMatch(/mmap is refused \(ENODEV\)/)
       })
 
       it.skipIf(!hasProgram('fio')).each(['libaio', 'posixaio', 'mmap'])('fio with %s', async (engine) => {
         const { ccpfs } = await places()
-        const args = [`--directory=${ccpfs}`, `--ioengine=${engine}`, '--rw=write', '--size=64k', '--name=j', '--fallocate=none']
+        const args = [
+          `--directory=${ccpfs}`,
+          `--ioengine=${engine}`,
+          '--rw=write',
+          '--size=64k',
+          '--name=j',
+          '--fallocate=none',
+        ]
         const got = await under('fio', args)
         expect(got.code).not.toBe(0)
         expect(got.stderr + got.stdout).toMatch(engine === 'mmap' ? /No such device/ : /Bad file descriptor/)
@@ -245,13 +288,15 @@ export function doorSuite(kind: DaemonKind): void {
     it('a buffer that cannot be read writes nothing, and later calls are unaffected', async () => {
       // Not among the random calls: some file systems of Linux extend the file although they write nothing.
       const { ccpfs, real } = await places()
-      const stdin = 'open 0 f 66 420\nwrite 0 10 1\nbadwrite 0 1\nbadwrite 0 4096\nbadread 0 5\nwrite 0 10 2\npread 0 99 0\n'
+      const stdin =
+        'open 0 f 66 420\nwrite 0 10 1\nbadwrite 0 1\nbadwrite 0 4096\nbadread 0 5\nwrite 0 10 2\npread 0 99 0\n'
       expect(await under(trial, [ccpfs], { stdin })).toEqual(await runProgram(undefined, trial, [real], { stdin }))
     })
 
     it('appends of several processes do not overwrite each other', async () => {
       const { ccpfs } = await places()
-      const text = 'for p in 1 2 3 4; do (for i in $(seq 100); do echo "$p $i" >> $D/f; done) & done; wait; sort $D/f | uniq | wc -l'
+      const text =
+        'for p in 1 2 3 4; do (for i in $(seq 100); do echo "$p $i" >> $D/f; done) & done; wait; sort $D/f | uniq | wc -l'
       expect(await shell(daemon.socket, text, ccpfs)).toEqual({ code: 0, stdout: '400\n', stderr: '' })
     })
   })

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -133,6 +134,34 @@ static void stream(const char *name, const char *mode, size_t n, unsigned seed) 
   say("stream %ld %ld %ld %08x %d %d\n", wrote, at, got, got > 0 ? hash_of(buffer, got) : 0, failed, closed);
 }
 
+struct part {
+  pthread_t thread;
+  int fd;
+  int number;
+  unsigned char bytes[1000];
+  long got;
+};
+
+static void *read_part(void *of) {
+  struct part *p = of;
+  p->got = pread(p->fd, p->bytes, sizeof p->bytes, (long)p->number * (long)sizeof p->bytes);
+  return NULL;
+}
+
+/* Reads consecutive parts of a file at the same time. */
+static void threads(int fd, int n) {
+  static struct part parts[16];
+  for (int i = 0; i < n && i < 16; i++) {
+    parts[i].fd = fd;
+    parts[i].number = i;
+    pthread_create(&parts[i].thread, NULL, read_part, &parts[i]);
+  }
+  for (int i = 0; i < n && i < 16; i++) {
+    pthread_join(parts[i].thread, NULL);
+    say("thread %d: %ld %08x\n", i, parts[i].got, parts[i].got > 0 ? hash_of(parts[i].bytes, parts[i].got) : 0);
+  }
+}
+
 static int read_line(char *line, size_t space) {
   size_t n = 0;
   char c;
@@ -221,6 +250,7 @@ int main(int argc, char **argv) {
     } else if (IS("badread")) result(word, read(fd, (void *)8, n));
     else if (IS("badwrite")) result(word, write(fd, (void *)8, n));
     else if (IS("map")) result(word, mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED ? -1 : 0);
+    else if (IS("threads")) threads(fd, (int)x);
     else if (IS("fork")) fork_on();
     else if (IS("exec")) exec_on(argv);
     else say("unknown %s\n", word);
