@@ -1,5 +1,6 @@
 /** The door of ccPFS before a server in memory, and before one that answers wrongly: EIO, never another program's memory. */
 import { execFileSync } from 'node:child_process'
+import { chmodSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
@@ -13,7 +14,8 @@ import {
 } from '#tests/kits/electron/ccpfs/door-kit.ts'
 import { DoorServer, replyFrame, type DoorServerOptions } from '#tests/kits/electron/ccpfs/door-server.ts'
 import { doorSuite } from '#tests/kits/electron/ccpfs/door-suite.ts'
-import { doorEnvironment, doorLibrary } from './door.ts'
+import { resourcePath } from '../files/resources.ts'
+import { doorEnvironment, doorLibrary } from './door-library.ts'
 
 const listen = async (folder: string, options: DoorServerOptions = {}): Promise<DoorServer & { socket: string }> => {
   const server = new DoorServer(options)
@@ -183,6 +185,41 @@ describe.skipIf(noDoor !== '')('door: daemons that fail', () => {
       stderr: '',
     })
     expect(server.violations).toEqual([])
+  })
+})
+
+describe.skipIf(noDoor !== '')('sluice ccpfs run', () => {
+  const sluice = (...args: string[]): Promise<Ended> =>
+    runProgram(undefined, process.execPath, [resourcePath('../electron/cli/sluice.mjs'), 'ccpfs', 'run', ...args])
+
+  it('runs a program with files of ccPFS, and exits as it does', async () => {
+    const server = await listen(shortFolder())
+    const text = 'echo "$0" > /ccpfs/f; cat /ccpfs/f; exit 7'
+    const ended = await sluice('--mount', '/ccpfs', '--socket', server.socket, 'sh', '-c', text, 'it works')
+    await server.close()
+    expect(ended).toEqual({ code: 7, stdout: 'it works\n', stderr: '' })
+  })
+
+  it('says that there is no daemon, and runs the program', async () => {
+    const socket = join(shortFolder(), 'none')
+    const text = 'cat /ccpfs/f; echo unaffected'
+    const { code, stdout, stderr } = await sluice('--mount', '/ccpfs', '--socket', socket, 'sh', '-c', text)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'unaffected\n' })
+    expect(stderr).toContain(`Start it, or check SLUICE_CCPFS_SOCKET (${socket})`)
+  })
+
+  it('says that the socket is in a folder that others can enter', async () => {
+    const folder = shortFolder()
+    chmodSync(folder, 0o755)
+    const ended = await sluice('--mount', '/ccpfs', '--socket', join(folder, 'x'), 'true')
+    expect(ended).toMatchObject({ code: 0, stdout: '' })
+    expect(ended.stderr).toMatch(/^sluice ccpfs: The folder .* cannot be used: other users can enter it/)
+  })
+
+  it('refuses a prefix that is not absolute', async () => {
+    const ended = await sluice('--mount', 'ccpfs', '--socket', '/run/x', 'true')
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toContain('ccpfs cannot be a mount of ccPFS')
   })
 })
 

@@ -19,6 +19,11 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   sweep: async () => (await import('./sweep.ts')).sweepCommand(),
   fork: async () => (await import('./fork.ts')).forkCommand(),
   padll: async () => (await import('./padll.ts')).padllCommand(),
+  ccpfs: async () =>
+    new Command('ccpfs')
+      .description('files of ccPFS, the file system on the SeqDLM lock manager')
+      .enablePositionalOptions()
+      .addCommand((await import('./ccpfs-run.ts')).ccpfsRunCommand()),
   haechi: async () => (await import('./haechi.ts')).haechiCommand(),
   papers: async () => (await import('./papers.ts')).papersCommand(),
   snapshot: async () => (await import('./snapshot.ts')).snapshotCommand(),

@@ -185,14 +185,21 @@ static int remove_any(const char *inside) {
   return r < 0 ? r : path_request(S_ISDIR(a.mode) ? OP_RMDIR : OP_UNLINK, inside);
 }
 
-/* The protocol has no mode of directories. */
+static int make_directory(const char *inside, mode_t mode) {
+  uint32_t masked = (uint32_t)mode & 07777 & ~atomic_load(&door.umask);
+  struct iovec path = {(void *)inside, strlen(inside)};
+  struct message m = {.head = &masked, .head_length = sizeof masked, .data = &path, .data_count = 1};
+  int r = client_request(OP_MKDIR, &m);
+  return r < 0 ? r : 0;
+}
+
 DEFINE(int, unlink, (const char *path), remove_path(inside, 0), NEXT(unlink, path))
 DEFINE(int, rmdir, (const char *path), remove_path(inside, AT_REMOVEDIR), NEXT(rmdir, path))
 DEFINE_AT(int, unlinkat, dirfd, path, (int dirfd, const char *path, int flags), remove_path(inside, flags),
           NEXT(unlinkat, dirfd, path, flags))
 DEFINE(int, remove, (const char *path), remove_any(inside), NEXT(remove, path))
-DEFINE(int, mkdir, (const char *path, mode_t mode), path_request(OP_MKDIR, inside), NEXT(mkdir, path, mode))
-DEFINE_AT(int, mkdirat, dirfd, path, (int dirfd, const char *path, mode_t mode), path_request(OP_MKDIR, inside),
+DEFINE(int, mkdir, (const char *path, mode_t mode), make_directory(inside, mode), NEXT(mkdir, path, mode))
+DEFINE_AT(int, mkdirat, dirfd, path, (int dirfd, const char *path, mode_t mode), make_directory(inside, mode),
           NEXT(mkdirat, dirfd, path, mode))
 
 static int rename_paths(const char *from, const char *to, unsigned flags) {

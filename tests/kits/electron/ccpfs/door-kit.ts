@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { tmpdir } from 'node:os'
-import { doorEnvironment, doorLibrary, type DoorSettings } from '#electron/ccpfs/door.ts'
+import { doorEnvironment, doorLibrary, type DoorSettings } from '#electron/ccpfs/door-library.ts'
 
 /** The library, or the reason why it is missing; a missing compiler is a failure where all parts are required. */
 export const library = await doorLibrary()

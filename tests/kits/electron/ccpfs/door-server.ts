@@ -298,13 +298,14 @@ export class DoorServer {
   }
 
   #name(op: number, f: Fields): Reply {
+    const mode = op === 12 ? f.u32() : 0
     const raw = f.rest()
     if (op === 11) return this.#rename(raw)
     const path = pathOf(raw)
     if (op === 9) return { result: 0, content: attributes(this.#lookup(path)) }
     if (op === 12) {
       this.#vacant(path)
-      this.#nodes.set(path, this.#node(S_IFDIR | 0o755))
+      this.#nodes.set(path, this.#node(S_IFDIR | (mode & 0o7777)))
       return { result: 0 }
     }
     const node = this.#lookup(path)

@@ -137,7 +137,7 @@ export function doorSuite(kind: DaemonKind): void {
 
     /** An empty folder in the mount, and one beside it in a real file system. */
     async function places(): Promise<{ ccpfs: string; real: string }> {
-      const one = `case-${++cases}`
+      const one = `case-${process.pid}-${++cases}`
       const real = join(folder, one)
       mkdirSync(real)
       const ccpfs = `${MOUNT}/${one}`
