@@ -205,7 +205,7 @@ export function doorSuite(kind: DaemonKind): void {
               '--numjobs=4',
             ]
             const more = ['--name=j', '--verify=crc32c', '--do_verify=1', '--fallocate=none', '--minimal', parallel]
-            expect(await under('fio', [...args, ...more])).toMatchObject({ code: 0, stderr: '' })
+            expect(await under('fio', [...args, ...more], { cwd: folder })).toMatchObject({ code: 0, stderr: '' })
           }
         },
       )
@@ -263,7 +263,7 @@ export function doorSuite(kind: DaemonKind): void {
           '--name=j',
           '--fallocate=none',
         ]
-        const got = await under('fio', args)
+        const got = await under('fio', args, { cwd: folder })
         expect(got.code).not.toBe(0)
         expect(got.stderr + got.stdout).toMatch(engine === 'mmap' ? /No such device/ : /Bad file descriptor/)
       })
