@@ -247,6 +247,7 @@ export class MetaStore {
     const replaced = this.#find.get(target.parent, target.name)
     if (replaced?.node === moved.node) return undefined
     if (moved.is_file === 0 && this.#isWithin(target.parent, moved.node)) return ERRNO.EINVAL
+    if (replaced?.is_file === 0 && this.#isWithin(source.parent, replaced.node)) return ERRNO.ENOTEMPTY
     let unlinked: Unlinked
     if (replaced !== undefined) {
       if (replaced.is_file === 0 && moved.is_file === 1) return ERRNO.EISDIR

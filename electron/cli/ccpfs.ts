@@ -7,6 +7,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { formatFailure } from '#core/base/result.ts'
 import { SEQDLM } from '#core/seqdlm/policy.ts'
 import { benchCommand, benchProcessCommand, LOCK_MANAGERS } from './ccpfs-bench.ts'
+import { ccpfsRunCommand } from './ccpfs-run.ts'
 import { listDaemon, listedDaemons } from '../ccpfs/daemons.ts'
 import { clientSocket, metaSocket, serverSocket } from '../ccpfs/places.ts'
 import { parseAddress, printAddress, type Address } from '../wire/address.ts'
@@ -293,6 +294,7 @@ export function ccpfsCommand(): Command {
     .option('--follow', 'continue with new events')
     .option('--json', 'one JSON document a line')
     .action((flags: EventFlags) => events(flags))
+  ccpfs.addCommand(ccpfsRunCommand())
   ccpfs.addCommand(benchCommand())
   ccpfs
     .command('list')
