@@ -92,7 +92,7 @@ export class UserSession {
   #ruleHelper(host: LctlHost): Program {
     const { 'systemd-run': systemdRun, systemctl } = this.#programs
     return ruleHelper({
-      setParam: (name, value) => runLctl(host, ['set_param', `${name}=${value}`]),
+      setParams: (assignments) => runLctl(host, ['set_param', ...assignments]),
       hasTimer: (prefix) => this.#node.hasTimer(prefix),
       systemdRun: (args) => systemdRun?.(args, '') ?? exitWith(127, ''),
       systemctl: (args) => systemctl?.(args, '') ?? exitWith(127, ''),

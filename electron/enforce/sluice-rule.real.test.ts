@@ -236,7 +236,7 @@ describe('rule commands in the words of the helper', () => {
   it('come out of the helper as they went in, byte for byte, and those of others do not', () => {
     fc.assert(
       fc.property(value, (v) => {
-        const call = throughHelper(`${OST}=${v}`, { ...noScope('', ''), hasHelper: true, helper: '/x/sluice-rule' })
+        const call = throughHelper([`${OST}=${v}`], { ...noScope('', ''), hasHelper: true, helper: '/x/sluice-rule' })
         const command = call.ok ? call.value : ''
         expect(command).toMatch(/^sudo -n \/x\/sluice-rule /)
         const isOurs = !/ (?:theirs|default)(?: |$)/.test(v.replace(/ rank=\w+/, ''))
