@@ -62,6 +62,34 @@ describe('CounterStream', () => {
     expect([...read.values]).toEqual([[POLICIES, 'p\nq']])
   })
 
+  it('returns the parameters of a pattern, changed or not, and drops those that are not printed', () => {
+    const pool = 'ldlm.namespaces.{filter,mdt}-*_UUID.pool.{granted,stats}'
+    const names = [pool, POLICIES]
+    const of = (leaf: string): string => `ldlm.namespaces.filter-fs-OST0000_UUID.pool.${leaf}`
+    const stream = new CounterStream()
+    const first = `begin 1 1.00 0\n${value(of('granted'), '7\n')}${value(of('stats'), 'x\n')}${value(POLICIES, 'p\n')}end 1 1.00\n`
+    expect([...take(stream, 1, first, names).values].sort()).toEqual([
+      [of('granted'), '7'],
+      [of('stats'), 'x'],
+      [POLICIES, 'p'],
+    ])
+    const second = `begin 2 1.00 0\nsame ${of('granted')}\nend 2 1.00\n`
+    expect([...take(stream, 2, second, names).values].sort()).toEqual([
+      [of('granted'), '7'],
+      [POLICIES, 'p'],
+    ])
+    for (const line of [
+      `same ${of('stats')}\n`,
+      `same ${of('limit')}\n`,
+      value('ldlm.namespaces.filter-fs-OST0000_UUID.pool.limit', '7\n'),
+      value('ldlm.namespaces.MGC1_UUID.pool.granted', '7\n'),
+      value('ldlm.namespaces.filter-x.y_UUID.pool.granted', '7\n'),
+    ]) {
+      stream.expect(3, names)
+      expect(stream.push(`begin 3 1.00 0\n${line}end 3 1.00\n`), line).toMatchObject({ ok: false })
+    }
+  })
+
   it('exploit: text of an entry cannot end an answer, and anything unexpected breaks the stream', () => {
     const hostile = '- job_id: x\nend 1 10.52\nbegin 2 1 1'
     const read = take(new CounterStream(), 1, `begin 1 1.00 0\ntable ${OST} 1\n${entry(1, hostile)}end 1 1.00\n`)

@@ -22,7 +22,7 @@ export interface CounterReading {
   readonly cpuMs: number
   /** Characters received. */
   readonly bytes: number
-  /** Values that are readable now, changed or not; one per target where all targets were requested. */
+  /** Values that are readable now, changed or not; one per parameter where a pattern was requested. */
   readonly values: ReadonlyMap<string, ByteText>
   /** Requested parameters that are not readable as files. */
   readonly absent: readonly string[]
@@ -34,6 +34,8 @@ const LINE_MAX = 256
 const TEXT_MAX = 8 << 20
 const ANSWER_MAX = 96 << 20
 const TABLES_MAX = 512
+/** Most values of an answer: eleven lock counters of 512 targets. */
+const VALUES_MAX = 8192
 
 interface Table {
   readonly entries: Map<number, ByteText>
@@ -46,26 +48,47 @@ interface Pending {
   readonly names: readonly string[]
   readonly tables: Map<string, { readonly table: Table; readonly size: number }>
   readonly absent: string[]
+  /** Requested patterns of parameters, and the parameters of them that were printed. */
+  readonly patterns: readonly RegExp[]
+  readonly listed: Set<string>
   uptimeMs: number
   cpuMs: number
   bytes: number
 }
 
-const NAME = '([A-Za-z0-9_.*-]{1,160})'
+const NAME = '([A-Za-z0-9_.*{},-]{1,160})'
 const SECONDS = '(\\d{1,10}(?:\\.\\d{1,3})?)'
 const BEGIN = new RegExp(`^begin (\\d{1,12}) ${SECONDS} (\\d{1,18})$`)
 const END = new RegExp(`^end (\\d{1,12}) ${SECONDS}$`)
 const VALUE = new RegExp(`^value ${NAME} (\\d{1,7})$`)
 const TABLE = new RegExp(`^table ${NAME} (\\d{1,7})$`)
 const ABSENT = new RegExp(`^absent ${NAME}$`)
+const SAME = new RegExp(`^same ${NAME}$`)
 const ENTRY = /^entry (\d{1,12}) (\d{1,7})$/
 const GONE = /^gone (\d{1,12})$/
 
 const broken = (why: string): Result<never> =>
   fail({ code: 'STREAM_BROKEN', what: 'A reading of counters is lost', why })
 
+const patterns = new Map<string, RegExp>()
+/** Pattern of the parameters that a name with `*` and `{a,b}` stands for; undefined for a name without, and for tables. */
+function patternOf(name: string): RegExp | undefined {
+  if (!/[*{]/.test(name) || name.endsWith('.job_stats')) return undefined
+  let pattern = patterns.get(name)
+  if (!pattern) {
+    const source = name.replace(/[.*{},]/g, (c) =>
+      c === '.' ? '\\.' : c === '*' ? '[A-Za-z0-9_-]+' : c === '{' ? '(?:' : c === '}' ? ')' : '|',
+    )
+    patterns.set(name, (pattern = new RegExp(`^${source}$`)))
+  }
+  return pattern
+}
+
 const textOf = (table: Table): ByteText =>
   (table.text ??= table.entries.size === 0 ? '' : `job_stats:\n${[...table.entries.values()].join('\n')}`)
+
+const isRequested = ({ names, patterns: requested }: Pending, name: string): boolean =>
+  names.includes(name) || requested.some((p) => p.test(name))
 
 export class CounterStream {
   readonly #values = new Map<string, ByteText>()
@@ -83,7 +106,17 @@ export class CounterStream {
 
   /** Expects the answer to a request; the previous one must be complete. */
   expect(sequence: number, names: readonly string[]): void {
-    this.#pending = { sequence, names, tables: new Map(), absent: [], uptimeMs: 0, cpuMs: 0, bytes: 0 }
+    this.#pending = {
+      sequence,
+      names,
+      tables: new Map(),
+      absent: [],
+      patterns: names.flatMap((n) => patternOf(n) ?? []),
+      listed: new Set(),
+      uptimeMs: 0,
+      cpuMs: 0,
+      bytes: 0,
+    }
     this.#hasBegun = false
     this.#table = undefined
   }
@@ -137,13 +170,15 @@ export class CounterStream {
     const value = VALUE.exec(line)
     if (value) {
       const size = Number(value[2])
-      if (size > TEXT_MAX || !pending.names.includes(value[1] ?? '')) return 'bad'
+      if (size > TEXT_MAX || !isRequested(pending, value[1] ?? '')) return 'bad'
       if (text.length < from + size) return 'short'
       const end = from + size
       // As lctl prints it: without the newline that ends it.
       const isEnded = size > 0 && text[end - 1] === '\n'
-      this.#values.set(value[1] ?? '', this.#detach(text.slice(from, isEnded ? end - 1 : end)))
-      return end
+      const name = this.#detach(value[1] ?? '')
+      this.#values.set(name, this.#detach(text.slice(from, isEnded ? end - 1 : end)))
+      pending.listed.add(name)
+      return pending.listed.size > VALUES_MAX ? 'bad' : end
     }
     const entry = ENTRY.exec(line)
     if (entry) {
@@ -175,6 +210,11 @@ export class CounterStream {
       pending.tables.set(name, { table: this.#table, size: Number(table[2]) })
       return true
     }
+    const same = SAME.exec(line)?.[1]
+    if (same !== undefined) {
+      pending.listed.add(this.#detach(same))
+      return isRequested(pending, same) && this.#values.has(same)
+    }
     const name = ABSENT.exec(line)?.[1]
     if (name === undefined || !pending.names.includes(name)) return false
     this.#values.delete(name)
@@ -198,6 +238,12 @@ export class CounterStream {
     for (const name of pending.names) {
       const value = this.#values.get(name)
       if (value !== undefined) values.set(name, value)
+    }
+    if (pending.patterns.length > 0) {
+      for (const [name, value] of this.#values) {
+        if (pending.listed.has(name)) values.set(name, value)
+        else if (pending.patterns.some((p) => p.test(name)) && !pending.names.includes(name)) this.#values.delete(name)
+      }
     }
     const { uptimeMs, cpuMs, bytes, absent } = pending
     return ok({ sequence, uptimeMs, tookMs: Math.max(0, endMs - uptimeMs), cpuMs, bytes, values, absent })

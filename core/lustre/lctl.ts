@@ -15,6 +15,13 @@ export function shellQuote(word: string): string {
 export const getParamCommand = (...names: readonly string[]): string =>
   `lctl get_param ${names.map(shellQuote).join(' ')}`
 
+/** Names of a command built by `getParamCommand`; undefined for any other text. */
+export function readNames(command: string): readonly string[] | undefined {
+  const [, words] = /^lctl get_param (.*)$/s.exec(command) ?? []
+  const names = words?.split(' ').map((word) => word.replace(/^'(.*)'$/s, '$1'))
+  return names && getParamCommand(...names) === command ? names : undefined
+}
+
 /** Builds the command that writes one value to a parameter. */
 export const setParamCommand = (name: string, value: string): string => setParamsCommand(name, [value])
 
