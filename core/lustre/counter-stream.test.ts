@@ -28,6 +28,25 @@ describe('CounterStream', () => {
     ])
   })
 
+  it('takes the time of day for finer steps of the uptime, as long as it is not set', () => {
+    const stream = new CounterStream()
+    const read = (n: number, uptime: string, clock: string, endUptime: string, endClock: string): number[] => {
+      const { uptimeMs, tookMs, stepMs } = take(
+        stream,
+        n,
+        `begin ${n} ${uptime} 0 ${clock}\nend ${n} ${endUptime} ${endClock}\n`,
+        [POLICIES],
+      )
+      return [uptimeMs, tookMs, stepMs].map((ms) => Math.round(ms * 1e3) / 1e3)
+    }
+    expect(read(1, '10.50', '1000.500000000', '10.50', '1000.503250000')).toEqual([10_500, 3.25, 0.001])
+    expect(read(2, '10.60', '1000.607000000', '10.61', '1000.612000000')).toEqual([10_607, 5, 0.001])
+    // Set back by an hour between two readings, and during one; then there is none.
+    expect(read(3, '10.70', '900.000000000', '10.70', '900.001000000')).toEqual([10_700, 1, 0.001])
+    expect(read(4, '10.80', '900.104000000', '10.81', '700.000000000')).toEqual([10_800, 10, 10])
+    expect(read(5, '10.90', '-', '10.91', '-')).toEqual([10_900, 10, 10])
+  })
+
   it('returns the same at any division of the output', () => {
     const whole = take(new CounterStream(), 1, FIRST)
     for (let size = 1; size < FIRST.length; size += 3) {

@@ -14,10 +14,12 @@ export const STREAM_BANNER = 'sluice-read 1'
 export interface CounterReading {
   /** Number of the request. */
   readonly sequence: number
-  /** Uptime of the server when the reading began, ms; in steps of 10. */
+  /** Uptime of the server when the reading began, ms. */
   readonly uptimeMs: number
-  /** Time that the reading took on the server, ms; in steps of 10. */
+  /** Time that the reading took on the server, ms. */
   readonly tookMs: number
+  /** Resolution of both, ms: 10 where the server has no finer clock than its uptime. */
+  readonly stepMs: number
   /** CPU time of the process before the reading began, ms. */
   readonly cpuMs: number
   /** Characters received. */
@@ -52,14 +54,21 @@ interface Pending {
   readonly patterns: readonly RegExp[]
   readonly listed: Set<string>
   uptimeMs: number
+  /** Time of day, ms; undefined without a finer clock than the uptime. */
+  clockMs: number | undefined
   cpuMs: number
   bytes: number
 }
 
 const NAME = '([A-Za-z0-9_.*{},-]{1,160})'
 const SECONDS = '(\\d{1,10}(?:\\.\\d{1,3})?)'
-const BEGIN = new RegExp(`^begin (\\d{1,12}) ${SECONDS} (\\d{1,18})$`)
-const END = new RegExp(`^end (\\d{1,12}) ${SECONDS}$`)
+/** Time of day, s; a reader of an earlier release has none. */
+const CLOCK = '(?: (?:(\\d{1,12}\\.\\d{1,9})|-))?'
+const BEGIN = new RegExp(`^begin (\\d{1,12}) ${SECONDS} (\\d{1,18})${CLOCK}$`)
+const END = new RegExp(`^end (\\d{1,12}) ${SECONDS}${CLOCK}$`)
+/** Resolution of an uptime, ms, and of Lustre's times as printed in the oldest releases. */
+const UPTIME_STEP_MS = 10
+const CLOCK_STEP_MS = 0.001
 const VALUE = new RegExp(`^value ${NAME} (\\d{1,7})$`)
 const TABLE = new RegExp(`^table ${NAME} (\\d{1,7})$`)
 const ABSENT = new RegExp(`^absent ${NAME}$`)
@@ -97,6 +106,8 @@ export class CounterStream {
   #pending: Pending | undefined
   #table: Table | undefined
   #hasBegun = false
+  /** Time of day at which the server booted, ms, as far as its uptime tells. */
+  #bootMs: number | undefined
   readonly #detach: (text: ByteText) => ByteText
 
   /** @param detach  copies a text that is kept: a slice would keep the whole answer in memory. */
@@ -114,6 +125,7 @@ export class CounterStream {
       patterns: names.flatMap((n) => patternOf(n) ?? []),
       listed: new Set(),
       uptimeMs: 0,
+      clockMs: undefined,
       cpuMs: 0,
       bytes: 0,
     }
@@ -145,7 +157,8 @@ export class CounterStream {
       if (ended) {
         this.#text = ''
         if (end + 1 !== text.length) return broken('it printed more than an answer')
-        return this.#complete(pending, Number(ended[1]), Number(ended[2]) * 1000)
+        const clockMs = ended[3] === undefined ? undefined : Number(ended[3]) * 1000
+        return this.#complete(pending, Number(ended[1]), { uptimeMs: Number(ended[2]) * 1000, clockMs })
       }
       const next = this.#line(pending, line, text, end + 1)
       if (next === 'short') break
@@ -164,6 +177,7 @@ export class CounterStream {
       this.#hasBegun = true
       pending.uptimeMs = Number(begin[2]) * 1000
       pending.cpuMs = Number(begin[3]) / 1e6
+      pending.clockMs = begin[4] === undefined ? undefined : Number(begin[4]) * 1000
       return from
     }
     if (!this.#hasBegun) return 'bad'
@@ -222,7 +236,23 @@ export class CounterStream {
     return true
   }
 
-  #complete(pending: Pending, sequence: number, endMs: number): Result<CounterReading> {
+  /**
+   * Uptime in the steps of the time of day, which is followed as long as both agree: it may be set.
+   *
+   * @returns  undefined without a time of day.
+   */
+  #fineUptimeMs({ uptimeMs, clockMs }: Pick<Pending, 'uptimeMs' | 'clockMs'>): number | undefined {
+    if (clockMs === undefined) return undefined
+    const fineMs = this.#bootMs === undefined ? undefined : clockMs - this.#bootMs
+    if (fineMs === undefined || Math.abs(fineMs - uptimeMs) > 2 * UPTIME_STEP_MS) this.#bootMs = clockMs - uptimeMs
+    return clockMs - (this.#bootMs ?? 0)
+  }
+
+  #complete(
+    pending: Pending,
+    sequence: number,
+    end: { readonly uptimeMs: number; readonly clockMs: number | undefined },
+  ): Result<CounterReading> {
     this.#pending = undefined
     if (!this.#hasBegun || sequence !== pending.sequence) return broken('an answer to another request')
     const values = new Map<string, ByteText>()
@@ -245,7 +275,21 @@ export class CounterStream {
         else if (pending.patterns.some((p) => p.test(name)) && !pending.names.includes(name)) this.#values.delete(name)
       }
     }
-    const { uptimeMs, cpuMs, bytes, absent } = pending
-    return ok({ sequence, uptimeMs, tookMs: Math.max(0, endMs - uptimeMs), cpuMs, bytes, values, absent })
+    const { cpuMs, bytes, absent } = pending
+    const fineMs = this.#fineUptimeMs(pending)
+    const fineTookMs = (end.clockMs ?? NaN) - (pending.clockMs ?? NaN)
+    const tookMs = Math.max(0, end.uptimeMs - pending.uptimeMs)
+    // A clock that was set meanwhile does not count.
+    const isFine = fineMs !== undefined && fineTookMs >= 0 && Math.abs(fineTookMs - tookMs) <= 2 * UPTIME_STEP_MS
+    return ok({
+      sequence,
+      uptimeMs: isFine ? fineMs : pending.uptimeMs,
+      tookMs: isFine ? fineTookMs : tookMs,
+      stepMs: isFine ? CLOCK_STEP_MS : UPTIME_STEP_MS,
+      cpuMs,
+      bytes,
+      values,
+      absent,
+    })
   }
 }

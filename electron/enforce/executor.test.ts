@@ -257,7 +257,7 @@ describe('the changes of one period', () => {
       const text = (await node.exec('lctl get_param -n ost.OSS.ost_io.nrs_tbf_rule')) as { value: { stdout: string } }
       log.pop()
       const values = new Map([['ost.OSS.ost_io.nrs_tbf_rule', text.value.stdout]])
-      return ok({ sequence: 1, uptimeMs: 0, tookMs: 0, cpuMs: 0, bytes: 0, values, absent: [] })
+      return ok({ sequence: 1, uptimeMs: 0, tookMs: 0, stepMs: 10, cpuMs: 0, bytes: 0, values, absent: [] })
     }
     const streaming: NodeConnection = { ...node, counters: { read: answer } }
     expect(await applyPlan(streaming, await mixed(), audit, 0, { timerFile })).toMatchObject({ state: 'applied' })

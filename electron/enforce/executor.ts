@@ -49,6 +49,7 @@ export interface ApplyOptions {
 
 const lastLine = (r: ExecResult): string => r.stderr.trim().split('\n').at(-1) ?? ''
 
+/** Most rules of one fault, and most faults, that are named. */
 const NAMED_MOST = 8
 
 /** Faults of a plan's commands, equal ones together: `a, b: no answer for 10 s`. */
@@ -62,10 +63,13 @@ class Complaints {
   }
 
   get lines(): string[] {
-    return [...this.#rules].map(([fault, rules]) => {
+    const lines = [...this.#rules].map(([fault, rules]) => {
       const more = rules.length > NAMED_MOST ? ` and ${rules.length - NAMED_MOST} more` : ''
       return `${rules.slice(0, NAMED_MOST).join(', ')}${more}: ${fault}`
     })
+    return lines.length > NAMED_MOST
+      ? [...lines.slice(0, NAMED_MOST), `${lines.length - NAMED_MOST} other commands failed`]
+      : lines
   }
 }
 

@@ -130,7 +130,8 @@ describe.each(AWKS)('sluice-read with %s', (awk) => {
 
     const second = await process.read(JOBS, POLICIES, RULES)
     expect([...second.values]).toEqual([...first.values])
-    expect(second.text).toMatch(/^begin 2 \S+ \d+\ntable \S+ 2\ntable \S+ 0\nend 2 \S+\n$/)
+    expect(second.text).toMatch(/^begin 2 \S+ \d+ -\ntable \S+ 2\ntable \S+ 0\nend 2 \S+ -\n$/)
+    expect(second.stepMs).toBe(10)
     expect(second.cpuMs).toBeGreaterThanOrEqual(first.cpuMs)
 
     files.write(OST(0), `job_stats:\n${entry('b.2', 3)}${entry('c.3', 1)}`)
@@ -154,7 +155,11 @@ describe.each(AWKS)('sluice-read with %s', (awk) => {
     const process = start(files.program)
     expect((await process.read(STATS)).values.get(STATS)).toBe(stats(10, 1).trimEnd())
     files.write(STATS, stats(11, 1))
-    expect((await process.read(STATS)).text).not.toContain('value')
+    const same = await process.read(STATS)
+    expect(same.text).not.toContain('value')
+    // Its time is the finest clock of a server.
+    expect(same.text).toMatch(/^begin 2 \S+ \d+ 11\.1\nend 2 \S+ 11\.1\n$/)
+    expect(same.stepMs).toBe(0.001)
     files.write(STATS, stats(12, 2))
     expect((await process.read(STATS)).values.get(STATS)).toBe(stats(12, 2).trimEnd())
   })
