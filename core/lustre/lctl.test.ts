@@ -153,6 +153,7 @@ describe('readNames', () => {
       'lctl dl',
       'lctl get_param',
       'lctl get_param  x',
+      'lctl get_param -n version',
       'lctl get_param x; y',
       "lctl get_param 'x'",
       'lctl set_param x=y',

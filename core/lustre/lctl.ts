@@ -19,7 +19,8 @@ export const getParamCommand = (...names: readonly string[]): string =>
 export function readNames(command: string): readonly string[] | undefined {
   const [, words] = /^lctl get_param (.*)$/s.exec(command) ?? []
   const names = words?.split(' ').map((word) => word.replace(/^'(.*)'$/s, '$1'))
-  return names && getParamCommand(...names) === command ? names : undefined
+  const isPlain = names?.every((name) => !name.startsWith('-')) === true
+  return isPlain && getParamCommand(...names) === command ? names : undefined
 }
 
 /** Builds the command that writes one value to a parameter. */
