@@ -55,7 +55,10 @@ class Script {
   async answer(request: string): Promise<string> {
     this.#child.stdin.write(request)
     const isWhole = (): boolean => /^end .*\n/m.test(this.#out)
-    while (!isWhole()) this.#out += (await new Promise((r) => this.#child.stdout.once('data', r))).toString('latin1')
+    while (!isWhole()) {
+      const chunk = await new Promise<Buffer>((resolve) => this.#child.stdout.once('data', resolve))
+      this.#out += chunk.toString('latin1')
+    }
     const out = this.#out
     this.#out = ''
     return out.replace(/^sluice-read 1\n/, '')
