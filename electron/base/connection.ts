@@ -45,7 +45,7 @@ export interface NodeConnection {
 /** Reader of a server's counters that is one process for the session, instead of a command per reading. */
 export interface CounterSource {
   /**
-   * Reads parameters by the names of lctl, all targets of a kind at once.
+   * Reads parameters by the names of lctl, all targets of a kind at once. `absent` names those that have to be read by lctl.
    *
    * Failures: STREAM_UNAVAILABLE with the reason, STREAM_BROKEN, those of the session. Whoever reads then uses lctl.
    */

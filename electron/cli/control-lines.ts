@@ -60,6 +60,7 @@ function rulesOn(monitor: ClusterMonitor, host: string): object {
         t: outcome.atMs / 1000,
         state: outcome.state,
         detail: outcome.detail,
+        ...(outcome.putOff ? { put_off: outcome.putOff } : {}),
         commands: outcome.plan.commands.map((c) => c.value),
       },
     }),

@@ -40,6 +40,8 @@ export interface PlanOutcome {
   readonly atMs: number
   readonly state: 'applied' | 'shown' | 'failed' | 'unknown'
   readonly detail: string
+  /** Starts and changes put off to a later period by the limit on writes. @default 0 */
+  readonly putOff?: number
 }
 
 /** Result of one server in one period. */
@@ -54,6 +56,8 @@ export interface ServerPeriod {
   /** Time of the controllers, and of writing and reading back, ms of wall time. */
   readonly allocateMs: number
   readonly applyMs: number
+  /** Starts and changes of rules that were put off to a later period by the limit on writes; counted when it is written. */
+  readonly putOff: number
   /** Rules in force for the next period. */
   readonly rules: readonly RuleLine[]
   readonly rulesText: string
@@ -75,6 +79,7 @@ export const idlePeriod = (host: string, rules: readonly RuleLine[] = [], rulesT
   reports: new Map(),
   allocateMs: 0,
   applyMs: 0,
+  putOff: 0,
 })
 
 /** Started period of one server. */
@@ -461,26 +466,29 @@ export class ControlLoop {
   }
 
   /** Applies the wanted rules of one server under a timer that covers them. */
-  async #keep({ plan }: ServerStep, { node, reading, asRead, nowNs }: WorkedOn): Promise<ServerPeriod> {
+  async #keep(step: ServerStep, { node, reading, asRead, nowNs }: WorkedOn): Promise<ServerPeriod> {
     if (!reading.version) {
       this.#failures.set(node.host, versionUnknown(node.host))
       return asRead
     }
+    const { plan, putOff } = this.#steps.planToWrite(step, nowNs)
     const controllerRules = reading.rules.filter((r) => isControllerRule(r.name)).map((r) => r.name)
     const next = [...plan.expected.keys()]
     const isChanged = this.#isChanged(node.host, reading.rules)
     const seen = { there: controllerRules, next, isChanged }
-    const covered = await this.#leases.get(node.host)?.cover([...controllerRules, ...next], nowNs, this.#nowMs(), seen)
+    // Also rules that are put off, so that one timer serves until all are started.
+    const names = [...controllerRules, ...step.plan.expected.keys()]
+    const covered = await this.#leases.get(node.host)?.cover(names, nowNs, this.#nowMs(), seen)
     if (covered && !covered.ok) {
       this.#notCovered(node.host, covered)
       return asRead
     }
     this.#written.add(node.host)
-    const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead, nowNs)
+    const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead, { nowNs, putOff })
     this.#writtenRates.set(node.host, ratesOf(after.rules))
     // Enforce was left meanwhile: unsent commands are no failure.
     if (this.mode === 'enforce') this.#judge(node.host, plan, nowNs)
-    return after
+    return { ...after, putOff }
   }
 
   /** True if rules of Sluice have other rates than after the last write, or new ones exist. */
@@ -543,8 +551,13 @@ export class ControlLoop {
     this.#outcomes.set(plan.server, { plan, atMs, state: 'shown', detail })
   }
 
-  /** @param nowNs  time of the period; undefined if rules are removed, which needs no lease. */
-  async #enforce(node: NodeConnection, plan: Plan, asRead: ServerPeriod, nowNs?: number): Promise<ServerPeriod> {
+  /** @param writing  time of the period, and changes put off; undefined if rules are removed, which needs no lease. */
+  async #enforce(
+    node: NodeConnection,
+    plan: Plan,
+    asRead: ServerPeriod,
+    writing?: { readonly nowNs: number; readonly putOff: number },
+  ): Promise<ServerPeriod> {
     const atMs = this.#nowMs()
     const sentNs = this.#source.nowNs()
     const applied: Applied = await applyPlan(node, plan, this.#audit, atMs, {
@@ -554,10 +567,17 @@ export class ControlLoop {
     if (applied.late) this.#underWay.add(node.host, applied.late)
     if (applied.rules) this.#writes.set(node.host, { sentNs, readBackNs: this.#source.nowNs() })
     const taken =
-      applied.isUncovered && nowNs !== undefined ? await this.#leases.get(node.host)?.endedElsewhere(nowNs) : undefined
+      applied.isUncovered && writing ? await this.#leases.get(node.host)?.endedElsewhere(writing.nowNs) : undefined
     if (taken) this.#notCovered(node.host, { ok: false, error: taken })
-    this.#outcomes.set(node.host, { plan, atMs, state: applied.state, detail: applied.detail })
+    const putOff = writing?.putOff ?? 0
+    const late = putOff > 0 ? `; ${this.#putOffText(putOff)}` : ''
+    this.#outcomes.set(node.host, { plan, atMs, state: applied.state, detail: `${applied.detail}${late}`, putOff })
     return applied.rules ? { ...asRead, rules: applied.rules, rulesText: applied.rulesText } : asRead
+  }
+
+  #putOffText(putOff: number): string {
+    const changes = putOff === 1 ? '1 change' : `${putOff} changes`
+    return `${changes} put off: at most ${this.fences.changesPerSec} changes/s on a server`
   }
 
   #nowMs(): number {

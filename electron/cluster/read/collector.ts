@@ -232,11 +232,11 @@ export class NodeCollector {
     let totalCpuMs: number | undefined
     let streamed: StreamTimes | undefined
     let streamCpuMs: number | undefined
-    /** Reads parts with the streaming reader; false if they are to be read by lctl. */
-    const stream = async (parts: readonly PartOfReading[]): Promise<boolean> => {
+    /** Reads parts with the streaming reader; @returns  names that are to be read by lctl. */
+    const stream = async (parts: readonly PartOfReading[], names: readonly string[]): Promise<readonly string[]> => {
       const fromNs = this.#source.nowNs()
-      const read = await this.#probe.stream(parts.flatMap((p) => this.#namesOf(p)))
-      if (!read) return false
+      const read = await this.#probe.stream(names)
+      if (!read) return names
       const { reading, tookMs, cpuMs } = read
       const atNs = this.#clock.timeOf(reading, fromNs, this.#source.nowNs())
       if (parts.includes('job_stats')) jobsNs = atNs
@@ -244,12 +244,19 @@ export class NodeCollector {
       streamed = { sequence, uptimeMs, tookMs: reading.tookMs }
       if (cpuMs !== undefined) streamCpuMs = (streamCpuMs ?? 0) + cpuMs
       readCosts(this.#board.costs, this.#board.shares, { parts, ...reading, tookMs, cpuMs })
-      for (const [name, value] of reading.values) all.set(name, value)
+      // Tables of all targets come from one place, as they may be filtered.
+      const isByLctl = (name: string): boolean =>
+        reading.absent.includes(name) || (isJobStats(name) && reading.absent.some(isJobStats))
+      const left = names.filter(isByLctl)
+      for (const [name, value] of reading.values) if (!isJobStats(name) || !left.some(isJobStats)) all.set(name, value)
       bytes += reading.bytes
-      return true
+      return left
     }
-    const run = async (parts: readonly PartOfReading[], isCut: boolean): Promise<Result<undefined>> => {
-      const names = parts.flatMap((p) => this.#namesOf(p))
+    const run = async (
+      parts: readonly PartOfReading[],
+      names: readonly string[],
+      isCut: boolean,
+    ): Promise<Result<undefined>> => {
       const command = isCut && mark ? this.#tables.command(names, mark) : getParamCommand(...names)
       const fromNs = this.#source.nowNs()
       const timed = await this.#probe.exec(command, look !== undefined)
@@ -268,9 +275,13 @@ export class NodeCollector {
     }
     let isFiltered = false
     for (const parts of groups) {
-      if (hasStream && (await stream(parts))) continue
-      if (parts.includes('job_stats')) isFiltered = mark !== undefined
-      const ran = await run(parts, mark !== undefined && parts.includes('job_stats'))
+      const names = parts.flatMap((p) => this.#namesOf(p))
+      const left = hasStream ? await stream(parts, names) : names
+      if (left.length === 0) continue
+      const isTables = left.some(isJobStats)
+      if (isTables) isFiltered = mark !== undefined
+      const ofParts = parts.filter((p) => this.#namesOf(p).some((n) => left.includes(n)))
+      const ran = await run(ofParts, left, mark !== undefined && isTables)
       if (!ran.ok) return ran
     }
     if (isFiltered && !this.#tables.takeCut(all)) {
@@ -279,7 +290,12 @@ export class NodeCollector {
       for (const name of [...all.keys()]) if (isJobStats(name)) all.delete(name)
       const shared = groups.find((parts) => parts.includes('job_stats')) ?? []
       const isUnread = (p: PartOfReading): boolean => p === 'job_stats' || !this.#namesOf(p).every((n) => all.has(n))
-      const ran = await run(shared.filter(isUnread), false)
+      const unread = shared.filter(isUnread)
+      const ran = await run(
+        unread,
+        unread.flatMap((p) => this.#namesOf(p)),
+        false,
+      )
       if (!ran.ok) return ran
       const why = this.#tables.fullReadReason
       if (why !== '') {
