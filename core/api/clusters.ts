@@ -51,6 +51,10 @@ export const serverInput = z.object({
 })
 export type ServerInput = z.infer<typeof serverInput>
 
+/** Control period by default, ms: that of the paper. */
+export const CONTROL_MS = 100
+export const controlMs = z.number().int().min(CONTROL_MS).max(10_000)
+
 export const clusterInput = z.object({
   name: clusterName,
   env: z.enum(['PROD', 'STAGE', 'DEV']),
@@ -58,8 +62,10 @@ export const clusterInput = z.object({
   safeMode: safeMode.default('review+unlock'),
   /** True if a root login may write on this cluster; otherwise writing requires a separate login with sudo. */
   allowRoot: z.boolean().default(false),
-  /** Sampling interval, ms. */
-  intervalMs: z.number().int().min(200).max(60_000).default(1000),
+  /** Sampling interval of views and history, ms. */
+  intervalMs: z.number().int().min(100).max(60_000).default(1000),
+  /** Control period of a server that the streaming reader reads, ms; CONTROL_MS without it. Others are controlled with the samples. */
+  controlMs: controlMs.optional(),
   /** Share of one core of a server that reading may use; above it the interval is extended. A tenth without it. */
   coreShare: z.number().min(0.01).max(1).optional(),
   /**

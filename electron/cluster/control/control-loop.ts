@@ -53,6 +53,8 @@ export interface ServerPeriod {
   /** Time of the controllers, and of writing and reading back, ms of wall time. */
   readonly allocateMs: number
   readonly applyMs: number
+  /** Time of the read-back, part of `applyMs`; undefined if nothing was read back. */
+  readonly readBackMs?: number | undefined
   /** Rules in force for the next period. */
   readonly rules: readonly RuleLine[]
   readonly rulesText: string
@@ -305,7 +307,7 @@ export class ControlLoop {
     }
     // After a gap the first reading is only a base; the rules are held until there are counts to judge by.
     this.#steps.setTerms({
-      periodNs: this.#source.periodNs,
+      periodNs: reading.periodNs,
       deadbandPercent: this.controllers.options.deadbandPercent,
     })
     const seen = this.#seen(reading, jobs)
@@ -334,7 +336,7 @@ export class ControlLoop {
   /** Input of the control step for a server. */
   #seen(reading: NodeReading, jobs: JobRegistry): ServerSeen {
     let served: Map<string, number> | undefined
-    const seconds = this.#source.periodNs / NS_PER_S
+    const seconds = reading.periodNs / NS_PER_S
     return {
       server: reading.host,
       rules: reading.rules,
@@ -407,7 +409,8 @@ export class ControlLoop {
   #decide(reading: NodeReading, { isSystem }: ServerSeen, jobs: JobRegistry, nowNs: number): Decision[] {
     const names = this.#steps.isWriting(nowNs) ? new Set(reading.rules.map((r) => r.name)) : undefined
     const last = { host: reading.host, names, isSystem }
-    return reading.targets.map((t) => this.controllers.decide(t, jobs, nowNs, last))
+    const { periodNs } = reading
+    return reading.targets.map((t) => this.controllers.decide({ ...t, periodNs }, jobs, nowNs, last))
   }
 
   #hold(targets: readonly { readonly target: string }[], nowNs: number): Decision[] {
@@ -523,7 +526,8 @@ export class ControlLoop {
       applied.isUncovered && nowNs !== undefined ? await this.#leases.get(node.host)?.endedElsewhere(nowNs) : undefined
     if (taken) this.#notCovered(node.host, { ok: false, error: taken })
     this.#outcomes.set(node.host, { plan, atMs, state: applied.state, detail: applied.detail })
-    return applied.rules ? { ...asRead, rules: applied.rules, rulesText: applied.rulesText } : asRead
+    const after = { ...asRead, readBackMs: applied.readBackMs }
+    return applied.rules ? { ...after, rules: applied.rules, rulesText: applied.rulesText } : after
   }
 
   #nowMs(): number {
