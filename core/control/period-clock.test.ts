@@ -33,11 +33,14 @@ describe('the clock of a server', () => {
   it('applies a longer period after the last deadline, and a shorter one', () => {
     const clock = new PeriodClock(0, 100, 0)
     expect(clock.pass(0)).toBe(1)
-    clock.setPeriod(200)
+    clock.setPeriod(200, 50)
     expect(clock.dueMs).toBe(200)
     expect(clock.pass(210)).toBe(1)
-    clock.setPeriod(100)
+    clock.setPeriod(100, 250)
     expect(clock.dueMs).toBe(300)
+    // A deadline that a shorter period would have had meanwhile was not missed.
+    clock.setPeriod(20, 250)
+    expect(clock.dueMs).toBe(260)
   })
 })
 

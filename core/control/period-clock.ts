@@ -31,10 +31,11 @@ export class PeriodClock {
     return passed
   }
 
-  /** Changes the period; the next deadline is one new period after the last one. */
-  setPeriod(periodMs: number): void {
-    this.#dueMs += periodMs - this.#periodMs
+  /** Changes the period: the next deadline is the first one at or after `nowMs` that is whole new periods after the last one. */
+  setPeriod(periodMs: number, nowMs: number): void {
+    const lastMs = this.#dueMs - this.#periodMs
     this.#periodMs = periodMs
+    this.#dueMs = lastMs + periodMs * Math.max(1, Math.ceil((nowMs - lastMs) / periodMs))
   }
 }
 

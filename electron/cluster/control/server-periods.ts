@@ -276,7 +276,11 @@ export class ServerPeriods {
     own.pace.add(own.host, time)
     const changed = own.pace.look(performance.now())
     if (!changed) return
-    own.clock?.setPeriod(changed.runMs)
+    if (own.clock) {
+      own.clock.setPeriod(changed.runMs, performance.now())
+      clearTimeout(own.timer)
+      this.#schedule(own, own.clock)
+    }
     const every = `control period ${formatNumber(changed.runMs)} ms`
     if (changed.runMs > changed.setMs) {
       this.#say(own, 'watch', `${every} instead of ${formatNumber(changed.setMs)} ms: ${changed.why}`)
