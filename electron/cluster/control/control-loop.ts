@@ -141,7 +141,7 @@ export class ControlLoop {
   readonly #failures = new Map<string, Failure>()
   readonly #unthrottled = new Map<string, UnthrottledJobs>()
   readonly #steps: ControlSteps
-  readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
+  readonly #jobIds: Pick<JobIdWatch, 'systemJobs'>
   readonly #permit: WritePermit
   readonly #underWay = new PendingWork()
   /** Rates of Sluice's rules after the last write, by server and name. */
@@ -165,7 +165,7 @@ export class ControlLoop {
       /** Records leases for other processes. */
       readonly leases?: LeaseStore | undefined
       /** Identifies jobs that are never limited. */
-      readonly jobIds: Pick<JobIdWatch, 'isSystem'>
+      readonly jobIds: Pick<JobIdWatch, 'systemJobs'>
       /** Stops of the cluster by any process; by default only those of this one. */
       readonly stops?: StopRecords | undefined
     },
@@ -337,6 +337,7 @@ export class ControlLoop {
   #seen(reading: NodeReading, jobs: JobRegistry): ServerSeen {
     let served: Map<string, number> | undefined
     const seconds = reading.periodNs / NS_PER_S
+    const isSystem = this.#jobIds.systemJobs()
     return {
       server: reading.host,
       rules: reading.rules,
@@ -345,7 +346,7 @@ export class ControlLoop {
         served ??= servedBy(reading)
         return (served.get(jobId) ?? 0) / seconds
       },
-      isSystem: (jobId) => this.#jobIds.isSystem(jobId, jobs.find(jobId)?.user ?? ''),
+      isSystem: (jobId) => isSystem(jobId, jobs.find(jobId)?.user ?? ''),
     }
   }
 

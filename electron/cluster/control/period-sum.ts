@@ -7,65 +7,80 @@ import type { PairMove } from '#core/adaptbf/pair-accounts.ts'
 import type { Allocation, Decision } from '#core/control/controller.ts'
 import type { ServerPeriod } from './control-loop.ts'
 
-function summedAllocations(before: readonly Allocation[], now: readonly Allocation[]): Allocation[] {
-  const rest = new Map(before.map((a) => [a.jobId, a]))
-  const out = now.map((a) => {
-    const old = rest.get(a.jobId)
-    rest.delete(a.jobId)
-    return old ? { ...a, tokens: old.tokens + a.tokens, recordDelta: old.recordDelta + a.recordDelta } : a
-  })
-  // Jobs that were active in earlier periods only.
-  return [...out, ...rest.values()]
-}
+/** Decisions and reports of one target. */
+class TargetSum {
+  #decision: Decision | undefined
+  #report: PeriodReport | undefined
+  #budget = 0
+  /** Allocations by job, with those of jobs that were active in earlier periods only. */
+  readonly #allocations = new Map<string, Allocation>()
+  readonly #tokens = new Map<string, { tokens: number; recordDelta: number }>()
+  readonly #demand = new Map<string, number>()
+  readonly #moves = new Map<string, Map<string, { lent: number; reclaimed: number }>>()
+  #isHeld = true
 
-function summedDecisions(before: readonly Decision[], now: readonly Decision[]): Decision[] {
-  const rest = new Map(before.map((d) => [d.target, d]))
-  const out = now.map((d): Decision => {
-    const old = rest.get(d.target)
-    rest.delete(d.target)
-    if (!old) return d
-    return { ...d, budget: old.budget + d.budget, allocations: summedAllocations(old.allocations, d.allocations) }
-  })
-  return [...out, ...rest.values()]
-}
-
-function summedMoves(before: readonly PairMove[], now: readonly PairMove[]): readonly PairMove[] {
-  if (before.length === 0 || now.length === 0) return before.length === 0 ? now : before
-  const sums = new Map<string, PairMove>()
-  for (const m of [...before, ...now]) {
-    const key = `${m.lender}\u0000${m.borrower}`
-    const old = sums.get(key)
-    sums.set(key, old ? { ...m, lent: old.lent + m.lent, reclaimed: old.reclaimed + m.reclaimed } : m)
+  add(decision: Decision, report: PeriodReport | undefined): void {
+    this.#decision = decision
+    this.#budget += decision.budget
+    for (const a of decision.allocations) {
+      this.#allocations.set(a.jobId, a)
+      const sum = this.#tokens.get(a.jobId)
+      if (sum) {
+        sum.tokens += a.tokens
+        sum.recordDelta += a.recordDelta
+      } else this.#tokens.set(a.jobId, { tokens: a.tokens, recordDelta: a.recordDelta })
+    }
+    if (!report) return
+    this.#report = report
+    this.#isHeld &&= report.held !== undefined
+    for (const [jobId, n] of report.demand) this.#demand.set(jobId, (this.#demand.get(jobId) ?? 0) + n)
+    for (const move of report.moves) this.#move(move)
   }
-  return [...sums.values()]
-}
 
-function summedReport(before: PeriodReport | undefined, now: PeriodReport): PeriodReport {
-  if (!before) return now
-  const demand = new Map(before.demand)
-  for (const [jobId, n] of now.demand) demand.set(jobId, (demand.get(jobId) ?? 0) + n)
-  // Held only if none of the periods was evaluated.
-  const held = before.held && now.held
-  return { ...now, held, demand, moves: summedMoves(before.moves, now.moves) }
+  get decision(): Decision | undefined {
+    if (!this.#decision) return undefined
+    const newest = this.#decision.allocations.map((a) => a.jobId)
+    // Highest priority of the newest period first.
+    const jobs = new Set([...newest, ...this.#allocations.keys()])
+    const allocations = [...jobs].map((jobId) => ({ ...this.#allocations.get(jobId)!, ...this.#tokens.get(jobId)! }))
+    return { ...this.#decision, budget: this.#budget, allocations }
+  }
+
+  get report(): PeriodReport | undefined {
+    if (!this.#report) return undefined
+    const moves: PairMove[] = []
+    for (const [lender, to] of this.#moves) for (const [borrower, sum] of to) moves.push({ lender, borrower, ...sum })
+    // Held only if none of the periods was evaluated.
+    return { ...this.#report, held: this.#isHeld ? this.#report.held : undefined, demand: this.#demand, moves }
+  }
+
+  #move({ lender, borrower, lent, reclaimed }: PairMove): void {
+    let to = this.#moves.get(lender)
+    if (!to) this.#moves.set(lender, (to = new Map()))
+    const sum = to.get(borrower)
+    if (sum) {
+      sum.lent += lent
+      sum.reclaimed += reclaimed
+    } else to.set(borrower, { lent, reclaimed })
+  }
 }
 
 export class PeriodSum {
   #newest: ServerPeriod | undefined
-  #decisions: readonly Decision[] = []
-  #reports = new Map<string, PeriodReport>()
+  #targets = new Map<string, TargetSum>()
   #count = 0
   #allocateMs = 0
   #applyMs = 0
 
   /** Adds a period when it was decided. */
   add(period: ServerPeriod): void {
-    const isFirst = this.#newest === undefined
     this.#newest = period
     this.#count++
     this.#allocateMs += period.allocateMs
-    this.#decisions = isFirst ? period.decisions : summedDecisions(this.#decisions, period.decisions)
-    for (const [target, report] of period.reports) {
-      this.#reports.set(target, summedReport(this.#reports.get(target), report))
+    for (const decision of period.decisions) {
+      let sum = this.#targets.get(decision.target)
+      if (!sum) this.#targets.set(decision.target, (sum = new TargetSum()))
+      sum.add(decision, period.reports.get(decision.target))
     }
   }
 
@@ -79,16 +94,21 @@ export class PeriodSum {
   /** Sum since the last call; durations are means of one period. undefined without any. */
   take(): ServerPeriod | undefined {
     if (!this.#newest) return undefined
+    const decisions: Decision[] = []
+    const reports = new Map<string, PeriodReport>()
+    for (const [target, { decision, report }] of this.#targets) {
+      if (decision) decisions.push(decision)
+      if (report) reports.set(target, report)
+    }
     const sum: ServerPeriod = {
       ...this.#newest,
-      decisions: this.#decisions,
-      reports: this.#reports,
+      decisions,
+      reports,
       allocateMs: this.#allocateMs / this.#count,
       applyMs: this.#applyMs / this.#count,
     }
     this.#newest = undefined
-    this.#decisions = []
-    this.#reports = new Map()
+    this.#targets = new Map()
     this.#count = this.#allocateMs = this.#applyMs = 0
     return sum
   }

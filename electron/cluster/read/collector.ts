@@ -287,7 +287,7 @@ export class NodeCollector {
     let skipped = 0
     const { periodNs, scale } = this.#lengthAt(atNs, ownNs)
     if (hasJobs) {
-      const read = this.#tables.take(values, atNs, scale)
+      const read = this.#tables.take(values, atNs, scale, answer.stream !== undefined)
       if (read.targets.length === 0) return []
       this.#jobsNs = atNs
       this.#targets = read.targets
