@@ -4,6 +4,7 @@
  */
 import * as z from 'zod'
 import { level, ms, notice, streamHead } from './parts.ts'
+import { serverPeriod } from './periods.ts'
 
 const count = z.number().int().nonnegative()
 
@@ -53,7 +54,8 @@ export type ServerInput = z.infer<typeof serverInput>
 
 /** Control period by default, ms: that of the paper. */
 export const CONTROL_MS = 100
-export const controlMs = z.number().int().min(CONTROL_MS).max(10_000)
+export const CONTROL_MAX_MS = 10_000
+export const controlMs = z.number().int().min(CONTROL_MS).max(CONTROL_MAX_MS)
 
 export const clusterInput = z.object({
   name: clusterName,
@@ -173,6 +175,8 @@ export const serverCard = z.object({
   timers: z.enum(['systemd', 'shell', 'helper', 'none', 'unknown']),
   /** Server clock minus the console's, ms. */
   clockSkewMs: z.number().nullable(),
+  /** Its control period; absent while no controller decides. */
+  period: serverPeriod.optional(),
   steps: z.array(checkStep),
 })
 export type ServerCard = z.infer<typeof serverCard>

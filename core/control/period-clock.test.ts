@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PeriodClock, PeriodIntervals } from './period-clock.ts'
-import { budgetOf, PERIOD_PARTS } from './period-parts.ts'
 
 describe('the clock of a server', () => {
   it('keeps its deadlines however late each is taken', () => {
@@ -65,8 +64,4 @@ describe('the times between periods', () => {
     intervals.end(5000)
     expect(intervals.at(5000)).toMatchObject({ periods: 1, p99Ms: 100 })
   })
-})
-
-it('budgets of a period sum to it', () => {
-  expect(PERIOD_PARTS.reduce((sum, p) => sum + budgetOf(p.id, 100), 0)).toBeCloseTo(100, 9)
 })

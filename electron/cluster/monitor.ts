@@ -6,6 +6,7 @@ import type { ControllerName } from '#core/controllers/registry.ts'
 import type { Failure, Result } from '#core/base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ProbeId } from '#core/api/clusters.ts'
+import type { ServerPeriodFrame } from '#core/api/periods.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
 import type { Mode } from '#core/control/controller.ts'
@@ -24,7 +25,7 @@ import { summedPeriods } from './control/period-sum.ts'
 import { UNMET_MS, type Expected } from './coverage.ts'
 import { EventLog } from './state/event-log.ts'
 import { JobEviction } from './job-eviction.ts'
-import { ServerPeriods, type PeriodStatus } from './control/server-periods.ts'
+import { ServerPeriods } from './control/server-periods.ts'
 import { IdleRules } from './control/idle-rules.ts'
 import { JobIdWatch } from './state/job-id-watch.ts'
 import { JobRegistry, type Job } from './state/job-registry.ts'
@@ -534,7 +535,7 @@ export class ClusterMonitor {
   }
 
   /** Control periods of the servers while a controller decides; empty if all are controlled with the samples. */
-  get serverPeriods(): readonly PeriodStatus[] {
+  get serverPeriods(): readonly ServerPeriodFrame[] {
     return this.#serverPeriods.status
   }
 

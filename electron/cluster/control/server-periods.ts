@@ -5,15 +5,14 @@
  * A server has its own clock while a controller decides for it and its streaming reader reads; otherwise it is read and controlled with the
  * samples. A server that is still being read or written misses its deadline, and a period that it cannot keep up with becomes longer.
  */
-import type { NodeConnection } from '../../base/connection.ts'
 import { formatNumber, plural } from '#core/base/figure-text.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import { PeriodClock, PeriodIntervals, type Punctuality } from '#core/control/period-clock.ts'
-import type { PeriodTimes } from '#core/control/period-parts.ts'
-import type { ClusterSource } from '../../base/connection.ts'
+import type { PeriodTimes, ServerPeriodFrame } from '#core/api/periods.ts'
+import type { ClusterSource, NodeConnection } from '../../base/connection.ts'
 import type { NodeReading } from '../probes/reading.ts'
 import type { ClusterReader } from '../read/cluster-reader.ts'
-import { SamplingPeriod, type RunningPeriod } from '../read/sampling-period.ts'
+import { SamplingPeriod } from '../read/sampling-period.ts'
 import type { ServerReader } from '../read/server-reader.ts'
 import type { EventLog } from '../state/event-log.ts'
 import type { JobRegistry } from '../state/job-registry.ts'
@@ -28,15 +27,6 @@ const MISSED_EVERY_MS = 60_000
 const FRESH = 0.2
 /** Age of the figures that are shown, ms. */
 const SHOWN_MS = 500
-
-/** Control period of one server: effective length, punctuality over the last minute, and durations of its parts. */
-export interface PeriodStatus extends RunningPeriod, Punctuality {
-  readonly host: string
-  /** true: the server is read and controlled by its own clock; false: with the samples. */
-  readonly hasOwnClock: boolean
-  /** Means of recent periods; null before the first. */
-  readonly timesMs: PeriodTimes | null
-}
 
 export interface ServerPeriodsParts {
   readonly source: ClusterSource
@@ -166,7 +156,7 @@ export class ServerPeriods {
   }
 
   /** Control periods of the servers while a controller decides. */
-  get status(): readonly PeriodStatus[] {
+  get status(): readonly ServerPeriodFrame[] {
     const { loop, source } = this.#parts
     if (loop.mode === 'observe' || loop.controller === 'none') return []
     const nowMs = performance.now()
