@@ -3,7 +3,8 @@ import { ADAPTBF, CONTROLLER_NAMES } from '#core/controllers/registry.ts'
 import { Command, Option } from 'commander'
 import { MODES } from '#core/control/controller.ts'
 import { addClustersFlags } from './clusters-flags.ts'
-import { seconds } from './arguments.ts'
+import { CONTROL_MAX_MS, CONTROL_MS } from '#core/api/clusters.ts'
+import { controlPeriod, seconds } from './arguments.ts'
 
 type Action = typeof import('./control-run.ts').control
 
@@ -16,6 +17,11 @@ export function controlCommand(): Command {
     .option('--target <name>', 'with enforce: the name of the cluster')
     .option('--take-over', 'with enforce: take over from another console that enforces; both record it')
     .option('--for <s>', 'stop after this many seconds', seconds)
-    .option('--json', 'one JSON line per period')
+    .option(
+      '--period <ms>',
+      `control period of each server, ${CONTROL_MS} to ${CONTROL_MAX_MS}; above the sampling interval, both (default: that of the cluster)`,
+      controlPeriod,
+    )
+    .option('--json', 'one JSON line per sample, with the control periods of each server')
     .action(async (...args: Parameters<Action>) => (await import('./control-run.ts')).control(...args))
 }
