@@ -22,7 +22,12 @@ export const PERIOD_PARTS = [
   },
   { id: 'decide', label: 'Decision', share: 0.1, means: 'Controllers of all targets, fences and the plan.' },
   { id: 'write', label: 'Write', share: 0.3, means: 'Audit record, lease, and the commands that change rules.' },
-  { id: 'readBack', label: 'Read-back', share: 0.2, means: 'Rules are read again after they were written, and compared.' },
+  {
+    id: 'readBack',
+    label: 'Read-back',
+    share: 0.2,
+    means: 'Rules are read again after they were written, and compared.',
+  },
 ] as const satisfies readonly PeriodPart[]
 
 export type PeriodPartId = (typeof PERIOD_PARTS)[number]['id']
@@ -49,8 +54,6 @@ export const serverPeriod = z.object({
   p50Ms: z.number().nullable(),
   p99Ms: z.number().nullable(),
   /** Durations of the parts, means of recent periods, ms; null before the first. */
-  timesMs: z
-    .object({ collect: z.number(), decide: z.number(), write: z.number(), readBack: z.number() })
-    .nullable(),
+  timesMs: z.object({ collect: z.number(), decide: z.number(), write: z.number(), readBack: z.number() }).nullable(),
 })
 export type ServerPeriodFrame = z.infer<typeof serverPeriod>

@@ -91,8 +91,7 @@ export class PeriodIntervals {
   }
 
   #drop(nowMs: number): void {
-    const isOver = (e: { readonly atMs: number } | undefined): boolean =>
-      e !== undefined && e.atMs <= nowMs - WINDOW_MS
+    const isOver = (e: { readonly atMs: number } | undefined): boolean => e !== undefined && e.atMs <= nowMs - WINDOW_MS
     // Rarely more than one entry is over: nothing is copied for that.
     while (isOver(this.#intervals[0])) this.#intervals.shift()
     while (isOver(this.#missed[0])) this.#missed.shift()

@@ -2,7 +2,8 @@
 import type { ServerPeriodFrame } from '#core/api/periods.ts'
 import { formatNumber, plural } from './units.ts'
 
-const ms = (value: number): string => (value < 1000 ? `${formatNumber(value)} ms` : `${formatNumber(value / 1000, 1)} s`)
+const ms = (value: number): string =>
+  value < 1000 ? `${formatNumber(value)} ms` : `${formatNumber(value / 1000, 1)} s`
 
 /** Length of the period: `100 ms`, `200 ms of 100 ms`. */
 export const periodLength = ({ setMs, runMs }: ServerPeriodFrame): string =>

@@ -1,5 +1,13 @@
 /** Form fields of a cluster, their validation and conversion. Pure. */
-import { CONTROL_MAX_MS, CONTROL_MS, OST_RATE_MAX, type ClusterInput, type ProbeId, type SafeMode, type ServerInput } from '#core/api/clusters.ts'
+import {
+  CONTROL_MAX_MS,
+  CONTROL_MS,
+  OST_RATE_MAX,
+  type ClusterInput,
+  type ProbeId,
+  type SafeMode,
+  type ServerInput,
+} from '#core/api/clusters.ts'
 import { expandHosts } from './host-ranges.ts'
 
 export interface ClusterFields {

@@ -49,7 +49,8 @@ high_priority_requests:
     queued: 0
     active: 0
 `
-const RULES = 'regular_requests:\nCPT 0:\ndefault * 10000, ref 40\nhigh_priority_requests:\nCPT 0:\ndefault * 10000, ref 0\n'
+const RULES =
+  'regular_requests:\nCPT 0:\ndefault * 10000, ref 40\nhigh_priority_requests:\nCPT 0:\ndefault * 10000, ref 0\n'
 
 function entryAt(job: number, step: number): string {
   const samples = 1000 + step * (3 + (job % 7))
@@ -61,12 +62,20 @@ function entryAt(job: number, step: number): string {
     sumsq: String(samples * each * each),
     hist: new Map([[20, samples]]),
   })
-  const times = { snapshot: `${1_767_225_600 + step}.${100_000_000 + job}`, start: '1767225000.000000001', elapsed: '600.1' }
+  const times = {
+    snapshot: `${1_767_225_600 + step}.${100_000_000 + job}`,
+    start: '1767225000.000000001',
+    elapsed: '600.1',
+  }
   const counters = new Map([
     ['write_bytes', counter(1_048_576)],
     ['write', counter(400)],
   ])
-  return formatEntry({ jobId: `${5000 + job}.ior.u${job % 9}`, times, counters }, NAMES, RELEASE.text.jobStats).trimEnd()
+  return formatEntry(
+    { jobId: `${5000 + job}.ior.u${job % 9}`, times, counters },
+    NAMES,
+    RELEASE.text.jobStats,
+  ).trimEnd()
 }
 
 /** Entries of one table at each step, as sluice-read prints them. */

@@ -83,7 +83,9 @@ describe('servers with their own clocks', () => {
     const c = begin({ mode: 'advise', cpuMs: (host) => (host === 'oss01' ? 40 : 3) })
     await c.run(10)
     expect(c.statusOf('oss01')?.runMs).toBe(500)
-    expect(c.statusOf('oss01')?.why).toMatch(/^a reading costs oss01 40 ms of CPU time, readings may take 10 % of a core/)
+    expect(c.statusOf('oss01')?.why).toMatch(
+      /^a reading costs oss01 40 ms of CPU time, readings may take 10 % of a core/,
+    )
     expect(c.statusOf('oss02')?.runMs).toBe(100)
     await c.stop()
   })

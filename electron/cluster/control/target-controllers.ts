@@ -138,7 +138,12 @@ export class TargetControllers {
   }
 
   /** Decides a measured period. @param reading  with the length of the period. */
-  decide(reading: TargetReading & { readonly periodNs: number }, jobs: JobRegistry, nowNs: number, last: LastRules): Decision {
+  decide(
+    reading: TargetReading & { readonly periodNs: number },
+    jobs: JobRegistry,
+    nowNs: number,
+    last: LastRules,
+  ): Decision {
     const one = this.#of(reading.target)
     const period = this.#countersOf(reading.target, one, nowNs)
     this.#forgetLapsed(one, { nowNs, periodNs: reading.periodNs }, last)

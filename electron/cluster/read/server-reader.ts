@@ -93,9 +93,10 @@ export class ServerReader {
   async #run(reading: Promise<Reading>): Promise<{ read: Reading; time: ReadingTime }> {
     this.#sinceMs = performance.now()
     this.#isGivenUp = false
-    const read = await reading.catch(
-      (e: unknown): Reading => ({ ok: false, reason: e instanceof Error ? e.message : String(e) }),
-    )
+    const read = await reading.catch((e: unknown): Reading => ({
+      ok: false,
+      reason: e instanceof Error ? e.message : String(e),
+    }))
     this.#running = undefined
     const tookMs = performance.now() - this.#sinceMs
     this.#tookMs = tookMs
