@@ -55,8 +55,8 @@ class TargetSum {
   }
 
   #move({ lender, borrower, lent, reclaimed }: PairMove): void {
-    let to = this.#moves.get(lender)
-    if (!to) this.#moves.set(lender, (to = new Map()))
+    const to = this.#moves.get(lender) ?? new Map<string, { lent: number; reclaimed: number }>()
+    this.#moves.set(lender, to)
     const sum = to.get(borrower)
     if (sum) {
       sum.lent += lent
