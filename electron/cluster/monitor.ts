@@ -685,21 +685,24 @@ export class ClusterMonitor {
    * the result of writing appears in a later reading.
    */
   async #control(read: Round['read'], atNs: number): Promise<ReadonlyMap<NodeReading, ServerPeriod>> {
-    const periods = new Map<NodeReading, ServerPeriod>()
+    const begun = new Map<NodeReading, ServerPeriod>()
     const writing = read.flatMap(({ node, reading, undecided }) => {
-      const own = this.#serverPeriods.take(node.host)
-      if (!undecided) {
-        periods.set(reading, own ?? idlePeriod(node.host, reading.rules, reading.rulesText))
-        return []
-      }
-      const withOwn = (period: ServerPeriod): ServerPeriod => (own ? summedPeriods(own, period) : period)
+      if (!undecided) return []
       const { period, written } = this.loop.begin(node, undecided, this.jobs, atNs)
-      periods.set(reading, withOwn(period))
-      return written ? [written.then((after) => periods.set(reading, withOwn(after)))] : []
+      begun.set(reading, period)
+      return written ? [written.then((after) => begun.set(reading, after))] : []
     })
     const all = Promise.all(writing)
     if (!(await endsWithin(all, this.#stepMs()))) this.#beside(all)
-    return new Map(periods)
+    // Taken last, so that the ledger has the moves of the state that is saved with it.
+    return new Map(
+      read.map(({ node, reading }) => {
+        const own = this.#serverPeriods.take(node.host)
+        const now = begun.get(reading)
+        const both = own && now && summedPeriods(own, now)
+        return [reading, both ?? own ?? now ?? idlePeriod(node.host, reading.rules, reading.rulesText)]
+      }),
+    )
   }
 
   #remember(atNs: number, sample: Parameters<SampleStore['remember']>): void {

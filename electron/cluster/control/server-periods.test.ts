@@ -90,6 +90,20 @@ describe('servers with their own clocks', () => {
     await c.stop()
   })
 
+  it('are controlled with the samples where they need a period longer than those, and tried again after a minute', async () => {
+    let ms = 190
+    const c = begin({ mode: 'advise', controlMs: 500, cpuMs: (host) => (host === 'oss01' ? ms : 3) })
+    await c.run(15)
+    expect(c.statusOf('oss01')).toMatchObject({ hasOwnClock: false, setMs: 500 })
+    expect(c.statusOf('oss01')?.why).toMatch(/^its period would be longer than that of the samples: a reading costs/)
+    expect(c.statusOf('oss02')).toMatchObject({ hasOwnClock: true, runMs: 500 })
+    expect([...c.monitor.recent.gapsAt(c.monitor.sample)]).toEqual([])
+    ms = 3
+    await c.run(200)
+    expect(c.statusOf('oss01')).toMatchObject({ hasOwnClock: true, runMs: 500, why: '' })
+    await c.stop()
+  })
+
   it('are controlled with the samples while their streaming reader does not read', async () => {
     let isBroken = false
     const c = begin({ mode: 'enforce', readMs: (host) => (isBroken && host === 'oss02' ? null : 5) })

@@ -25,6 +25,10 @@ const EARLY_MS = 1
 const MISSED_EVERY_MS = 60_000
 /** Weight of a new duration against the older ones. */
 const FRESH = 0.2
+/** Deadlines further back than this passed while this machine was suspended, ms: they were not missed. */
+const SUSPENDED_MS = 30_000
+/** Time with the samples after a server needed a period longer than theirs, ms. */
+const AGAIN_MS = 60_000
 /** Age of the figures that are shown, ms. */
 const SHOWN_MS = 500
 
@@ -48,7 +52,9 @@ class OwnPeriods {
   readonly server: ServerReader
   /** Position among the servers as a part of all: spreads the deadlines over the period. */
   readonly phase: number
-  readonly pace: SamplingPeriod
+  pace: SamplingPeriod
+  /** No own clock before this time, wall ms. */
+  againMs = -Infinity
   readonly intervals = new PeriodIntervals()
   readonly sum = new PeriodSum()
   clock: PeriodClock | undefined
@@ -116,11 +122,13 @@ export class ServerPeriods {
     this.#parts = parts
     this.#setMs = (controlNs ?? 0) / NS_PER_MS
     const servers = controlNs === undefined ? [] : parts.reader.readersOf('ost_io')
-    const { coreShare } = parts.source
     this.#servers = servers.map(
-      ({ node, server }, i) =>
-        new OwnPeriods(node, server, i / servers.length, new SamplingPeriod(this.#setMs, coreShare, 'period')),
+      ({ node, server }, i) => new OwnPeriods(node, server, i / servers.length, this.#newPace()),
     )
+  }
+
+  #newPace(): SamplingPeriod {
+    return new SamplingPeriod(this.#setMs, this.#parts.source.coreShare, 'period')
   }
 
   /** Starts the clocks of servers that are to have one. @param before  called before each period. */
@@ -144,7 +152,7 @@ export class ServerPeriods {
   /** Starts and stops clocks, after a sample or a choice of the operator. */
   look(): void {
     for (const own of this.#servers) {
-      const isWanted = this.#refusal(own.host) === undefined
+      const isWanted = this.#refusal(own) === undefined
       if (isWanted && !own.clock) this.#enter(own)
       else if (!isWanted && own.clock) this.#leave(own)
     }
@@ -165,13 +173,13 @@ export class ServerPeriods {
       const { setMs, runMs, why } = own.pace.now
       const period = hasOwnClock
         ? { setMs, runMs, why }
-        : { setMs, runMs: source.periodNs / NS_PER_MS, why: this.#refusal(own.host) ?? '' }
+        : { setMs, runMs: source.periodNs / NS_PER_MS, why: this.#refusal(own) ?? '' }
       return { host: own.host, hasOwnClock, ...period, ...own.punctuality(nowMs), timesMs: own.timesMs }
     })
   }
 
   /** Reason why a server is controlled with the samples; undefined if it is to have its own clock. */
-  #refusal(host: string): string | undefined {
+  #refusal({ host, againMs, pace }: OwnPeriods): string | undefined {
     const { loop, reader, source } = this.#parts
     if (!this.#before) return 'control periods are not started'
     // Rules are removed at the same pace.
@@ -179,10 +187,12 @@ export class ServerPeriods {
     if (isOver || loop.controller === 'none') return 'no controller decides'
     if (reader.missing.has(host)) return 'it does not answer'
     if (source.periodNs <= this.#setMs * NS_PER_MS) return 'samples are as frequent'
+    if (performance.now() < againMs) return `its period would be longer than that of the samples: ${pace.now.why}`
     return reader.reading(host, 'ost_io')?.stream ? undefined : 'its counters are read by lctl'
   }
 
   #enter(own: OwnPeriods): void {
+    if (own.pace.now.runMs * NS_PER_MS > this.#parts.source.periodNs) own.pace = this.#newPace()
     own.server.hasOwnClock = true
     own.clock = new PeriodClock(performance.now(), own.pace.now.runMs, own.phase)
     this.#schedule(own, own.clock)
@@ -203,11 +213,15 @@ export class ServerPeriods {
     const { clock } = own
     if (!clock) return
     const nowMs = performance.now()
+    const lateMs = nowMs - clock.dueMs
     const passed = clock.pass(nowMs + EARLY_MS)
     this.#schedule(own, clock)
     if (passed === 0) return
-    if (own.busy) return this.#miss(own, passed, `it was still being ${own.busy}`)
-    if (passed > 1) this.#miss(own, passed - 1, 'this console was busy')
+    const isSuspended = lateMs > SUSPENDED_MS
+    if (isSuspended) own.intervals.interrupt()
+    const busy = own.busy ?? (own.server.isRunning ? 'read' : undefined)
+    if (busy) return isSuspended ? undefined : this.#miss(own, passed, `it was still being ${busy}`)
+    if (passed > 1 && !isSuspended) this.#miss(own, passed - 1, 'this console was busy')
     own.work = this.#period(own)
       .catch((e: unknown) => this.#parts.onFault(e))
       .finally(() => (own.busy = undefined))
@@ -266,7 +280,11 @@ export class ServerPeriods {
     own.pace.add(own.host, time)
     const changed = own.pace.look(performance.now())
     if (!changed) return
-    if (own.clock) {
+    // Samples would have gaps; their own period follows what all servers can keep up with.
+    if (changed.runMs * NS_PER_MS > this.#parts.source.periodNs) {
+      own.againMs = performance.now() + AGAIN_MS
+      if (own.clock) this.#leave(own)
+    } else if (own.clock) {
       own.clock.setPeriod(changed.runMs, performance.now())
       clearTimeout(own.timer)
       this.#schedule(own, own.clock)
