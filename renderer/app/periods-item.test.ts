@@ -29,8 +29,9 @@ const slow = period('oss02', {
   timesMs: { collect: 60, decide: 1.5, write: 20, readBack: 4 },
 })
 const item = () => wrapper.get('[data-testid="periods"]')
-const rows = () => [...document.querySelectorAll<HTMLElement>('[data-testid="period-list"] tr[data-host]')]
-const cells = (row: HTMLElement | undefined): string[] => [...(row?.cells ?? [])].map((c) => c.textContent.trim())
+const rows = () => [...document.querySelectorAll<HTMLTableRowElement>('[data-testid="period-list"] tr[data-host]')]
+const cells = (row: HTMLTableRowElement | undefined): string[] =>
+  row ? Array.from(row.cells, (c) => c.textContent.trim()) : []
 
 it('names the longest period, its jitter and the missed deadlines, with the parts against their budgets', async () => {
   wrapper = mount(PeriodsItem, { attachTo: document.body, props: { periods: [period('oss01')] } })
@@ -56,7 +57,11 @@ it('lists every server, marks what is over its budget, and gives the reasons of 
   await vi.waitFor(() => expect(rows()).toHaveLength(3))
   expect(cells(rows()[0])).toEqual(['oss01', '100', '100', '104', '0', '12', '1.5', '20', '4.0'])
   expect(rows()[0]?.querySelectorAll('.watch')).toHaveLength(0)
-  expect([...(rows()[1]?.querySelectorAll('.watch') ?? [])].map((c) => c.textContent.trim())).toEqual(['200', '3', '60'])
+  expect([...(rows()[1]?.querySelectorAll('.watch') ?? [])].map((c) => c.textContent.trim())).toEqual([
+    '200',
+    '3',
+    '60',
+  ])
   expect(cells(rows()[2]).slice(1)).toEqual(['1\u202f000', '-', '-', '0', '-', '-', '-', '-'])
   const list = document.querySelector('[data-testid="period-list"]')?.textContent
   expect(list).toContain('a period of oss02 takes 0.1 s')
