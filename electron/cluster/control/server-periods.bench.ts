@@ -161,7 +161,6 @@ async function control(): Promise<number> {
   await monitor.stopPeriods()
   history.close()
   const perSecond = serverPeriods.reduce((n, p) => n + p.periods, 0) / (seconds + WARM_MS / 1000 - 1)
-  if (process.env.DEBUG_PERIODS) console.log(perSecond, serverPeriods[0], serverPeriods[7], monitor.failures)
   if (serverPeriods.some((p) => !p.hasOwnClock)) throw new Error('a server has no own clock')
   if (perSecond < 0.5 * SERVERS * (1000 / CONTROL_MS)) throw new Error(`only ${perSecond} periods/s`)
   // Cost of a period, times the number required: a machine that misses some would seem cheap.
