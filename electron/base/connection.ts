@@ -87,6 +87,8 @@ export interface ClusterSource {
   readonly periodNs: number
   /** Sets the period from the next sample on; a source without it has a fixed period. */
   setPeriodNs?(ns: number): void
+  /** Set control period of servers with their own clocks; absent: servers are controlled with the samples. */
+  readonly controlNs?: number | undefined
   /** Share of one server core that monitoring may use, if set. */
   readonly coreShare?: number | undefined
   /** `jobid_name` of the cluster's clients, if known: the format of job ids. */

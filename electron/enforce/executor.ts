@@ -25,6 +25,8 @@ export interface Applied {
   /** Rules as read back; undefined when unknown. */
   readonly rules: readonly RuleLine[] | undefined
   readonly rulesText: string
+  /** Time of the read-back, wall ms; undefined if it failed. */
+  readonly readBackMs?: number | undefined
   /** Set if a command was not executed because the timer that covers the rules is gone. */
   readonly isUncovered?: boolean
   /** Resolves when commands that were not answered in time have ended; they may act until then. */
@@ -140,7 +142,9 @@ export async function applyPlan(
   }
   // A late command may still act: the rules read now may change.
   if (late) return unknown(complaints.lines.join('; '))
+  const readFromMs = performance.now()
   const read = await readRules(node, parameter, answerMs)
+  const readBackMs = performance.now() - readFromMs
   if (!read.ok) return unknown('the read-back was not answered')
   if (read.value.code !== 0) return unknown(lastLine(read.value))
   const rulesText = detach(read.value.stdout)
@@ -149,5 +153,5 @@ export async function applyPlan(
   const state = differences.length === 0 ? 'applied' : 'failed'
   const detail = [...complaints.lines, ...differences].join('; ') || 'verified by read-back'
   record('outcome', `${state}: ${detail}`)
-  return { state, detail, rules, rulesText, isUncovered }
+  return { state, detail, rules, rulesText, isUncovered, readBackMs }
 }

@@ -1,5 +1,13 @@
 /** Form fields of a cluster, their validation and conversion. Pure. */
-import { OST_RATE_MAX, type ClusterInput, type ProbeId, type SafeMode, type ServerInput } from '#core/api/clusters.ts'
+import {
+  CONTROL_MAX_MS,
+  CONTROL_MS,
+  OST_RATE_MAX,
+  type ClusterInput,
+  type ProbeId,
+  type SafeMode,
+  type ServerInput,
+} from '#core/api/clusters.ts'
 import { expandHosts } from './host-ranges.ts'
 
 export interface ClusterFields {
@@ -18,6 +26,8 @@ export interface ClusterFields {
   readonly jump: string
   /** Seconds. */
   readonly interval: string
+  /** Control period of a server, ms; empty: CONTROL_MS. */
+  readonly control: string
   /** Token rate T of one OST, RPC/s; empty: unknown. */
   readonly maxRate: string
   readonly safeMode: SafeMode
@@ -36,6 +46,7 @@ export type FieldName =
   | 'identity'
   | 'jump'
   | 'interval'
+  | 'control'
   | 'maxRate'
 
 /** Defaults of a new cluster: read-only, and PROD until changed. */
@@ -51,6 +62,7 @@ export const emptyFields: ClusterFields = {
   identity: '',
   jump: '',
   interval: '1',
+  control: '',
   maxRate: '',
   safeMode: 'read-only',
   allowRoot: false,
@@ -90,6 +102,7 @@ export function fieldsOf(input: ClusterInput): ClusterFields {
     identity: shared(servers.map((s) => s.identity)),
     jump: shared(servers.map((s) => jumpText(s.jump))),
     interval: String(input.intervalMs / 1000),
+    control: input.controlMs === undefined ? '' : String(input.controlMs),
     maxRate: input.maxRate === null ? '' : String(input.maxRate),
   }
 }
@@ -104,7 +117,7 @@ export const rateFaultOf = (text: string): string | undefined =>
 /** @param names  names of the other clusters. */
 export function faultsOf(fields: ClusterFields, names: readonly string[]): Partial<Record<FieldName, string>> {
   const found: Partial<Record<FieldName, string>> = {}
-  const { name, hosts, user, port, interval, maxRate } = fields
+  const { name, hosts, user, port, interval, control, maxRate } = fields
   const listed = expandHosts(hosts)
   if (listed.fault !== '') found.hosts = listed.fault
   // A data node may stand alone.
@@ -119,7 +132,9 @@ export function faultsOf(fields: ClusterFields, names: readonly string[]): Parti
   else if (names.includes(name)) found.name = `A cluster named ${name} already exists.`
   if (user !== '' && !/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(user)) found.user = 'Not a valid login name.'
   if (port !== '' && !isBetween(port, 1, 65535)) found.port = 'A port is a number from 1 to 65535.'
-  if (!isBetween(interval, 0.2, 60, /^\d+(\.\d+)?$/)) found.interval = 'From 0.2 to 60 seconds.'
+  if (!isBetween(interval, 0.1, 60, /^\d+(\.\d+)?$/)) found.interval = 'From 0.1 to 60 seconds.'
+  if (control !== '' && !isBetween(control, CONTROL_MS, CONTROL_MAX_MS))
+    found.control = `A whole number from ${CONTROL_MS} to ${CONTROL_MAX_MS}.`
   const rateFault = rateFaultOf(maxRate)
   if (rateFault !== undefined) found.maxRate = rateFault
   return found
@@ -168,6 +183,7 @@ export const inputOf = (fields: ClusterFields, before: ClusterInput | null): Clu
   off: [...fields.off],
   servers: serversOf(fields, before),
   intervalMs: Math.round(Number(fields.interval) * 1000),
+  ...(fields.control === '' ? {} : { controlMs: Number(fields.control) }),
   maxRate: fields.maxRate === '' ? null : Number(fields.maxRate),
   // Not in the form.
   ...(before?.coreShare === undefined ? {} : { coreShare: before.coreShare }),

@@ -58,6 +58,8 @@ export interface ServerPeriod {
   readonly applyMs: number
   /** Starts and changes of rules that were put off to a later period by the limit on writes; counted when it is written. */
   readonly putOff: number
+  /** Time of the read-back, part of `applyMs`; undefined if nothing was read back. */
+  readonly readBackMs?: number | undefined
   /** Rules in force for the next period. */
   readonly rules: readonly RuleLine[]
   readonly rulesText: string
@@ -147,7 +149,7 @@ export class ControlLoop {
   readonly #failures = new Map<string, Failure>()
   readonly #unthrottled = new Map<string, UnthrottledJobs>()
   readonly #steps: ControlSteps
-  readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
+  readonly #jobIds: Pick<JobIdWatch, 'systemJobs'>
   readonly #permit: WritePermit
   readonly #underWay = new PendingWork()
   /** Times of the last write of a plan that was read back, by server: of its first command, and of the end of the read-back, ns. */
@@ -175,7 +177,7 @@ export class ControlLoop {
       /** Records leases for other processes. */
       readonly leases?: LeaseStore | undefined
       /** Identifies jobs that are never limited. */
-      readonly jobIds: Pick<JobIdWatch, 'isSystem'>
+      readonly jobIds: Pick<JobIdWatch, 'systemJobs'>
       /** Stops of the cluster by any process; by default only those of this one. */
       readonly stops?: StopRecords | undefined
     },
@@ -320,7 +322,7 @@ export class ControlLoop {
     }
     // After a gap the first reading is only a base; the rules are held until there are counts to judge by.
     this.#steps.setTerms({
-      periodNs: this.#source.periodNs,
+      periodNs: reading.periodNs,
       deadbandPercent: this.controllers.options.deadbandPercent,
     })
     const seen = this.#seen(reading, jobs)
@@ -359,7 +361,8 @@ export class ControlLoop {
   /** Input of the control step for a server. */
   #seen(reading: NodeReading, jobs: JobRegistry): ServerSeen {
     let served: Map<string, number> | undefined
-    const seconds = this.#source.periodNs / NS_PER_S
+    const seconds = reading.periodNs / NS_PER_S
+    const isSystem = this.#jobIds.systemJobs()
     return {
       server: reading.host,
       rules: reading.rules,
@@ -368,7 +371,7 @@ export class ControlLoop {
         served ??= servedBy(reading)
         return (served.get(jobId) ?? 0) / seconds
       },
-      isSystem: (jobId) => this.#jobIds.isSystem(jobId, jobs.find(jobId)?.user ?? ''),
+      isSystem: (jobId) => isSystem(jobId, jobs.find(jobId)?.user ?? ''),
     }
   }
 
@@ -432,7 +435,8 @@ export class ControlLoop {
   #decide(reading: NodeReading, { isSystem }: ServerSeen, jobs: JobRegistry, nowNs: number): Decision[] {
     const names = this.#steps.isWriting(nowNs) ? new Set(reading.rules.map((r) => r.name)) : undefined
     const last = { host: reading.host, names, isSystem, lag: this.#lagOf(reading) }
-    return reading.targets.map((t) => this.controllers.decide(t, jobs, nowNs, last))
+    const { periodNs } = reading
+    return reading.targets.map((t) => this.controllers.decide({ ...t, periodNs }, jobs, nowNs, last))
   }
 
   /** Lag of a server's observation: how old it is now, and when the last write came into force in its period. */
@@ -572,7 +576,8 @@ export class ControlLoop {
     const putOff = writing?.putOff ?? 0
     const late = putOff > 0 ? `; ${this.#putOffText(putOff)}` : ''
     this.#outcomes.set(node.host, { plan, atMs, state: applied.state, detail: `${applied.detail}${late}`, putOff })
-    return applied.rules ? { ...asRead, rules: applied.rules, rulesText: applied.rulesText } : asRead
+    const after = { ...asRead, readBackMs: applied.readBackMs }
+    return applied.rules ? { ...after, rules: applied.rules, rulesText: applied.rulesText } : after
   }
 
   #putOffText(putOff: number): string {

@@ -50,11 +50,13 @@ interface Need {
   readonly why: string
 }
 
-const seconds = (ms: number): string => `${formatNumber(ms / 1000, ms % 1000 === 0 ? 0 : 1)} s`
+const seconds = (ms: number): string =>
+  ms < 100 ? `${formatNumber(ms)} ms` : `${formatNumber(ms / 1000, ms % 1000 === 0 ? 0 : 1)} s`
 
 export class SamplingPeriod {
   readonly #setMs: number
   readonly #share: number
+  readonly #work: 'reading' | 'period'
   readonly #steps: readonly number[]
   readonly #servers = new Map<string, Server>()
   #now: RunningPeriod
@@ -63,9 +65,13 @@ export class SamplingPeriod {
   /** Time since which a shorter one would have been enough. */
   #enoughSinceMs: number | undefined
 
-  /** @param coreShare  share of one core of a server, > 0. */
-  constructor(setMs: number, coreShare = CORE_SHARE) {
+  /**
+   * @param coreShare  share of one core of a server, > 0.
+   * @param work       what is done in each period, for the reason.
+   */
+  constructor(setMs: number, coreShare = CORE_SHARE, work: 'reading' | 'period' = 'reading') {
     this.#setMs = setMs
+    this.#work = work
     this.#share = coreShare
     const most = Math.max(setMs, LONGEST_MS)
     this.#steps = STEPS.map((k) => k * setMs).filter((ms) => ms <= most)
@@ -118,7 +124,7 @@ export class SamplingPeriod {
     let most: Need = { ms: 0, why: '' }
     for (const [host, s] of this.#servers) {
       const tookMs = s.tookMs.toSorted((a, b) => b - a)[s.tookMs.length > 1 ? 1 : 0] ?? 0
-      const slow = { ms: MARGIN * tookMs, why: `a reading of ${host} takes ${seconds(tookMs)}` }
+      const slow = { ms: MARGIN * tookMs, why: `a ${this.#work} of ${host} takes ${seconds(tookMs)}` }
       const cost = this.#cost(host, s)
       for (const need of [slow, cost]) if (need && need.ms > most.ms) most = need
     }
