@@ -105,13 +105,16 @@ export async function applyPlan(
   let late: Promise<unknown> | undefined
   // Removals do not wait for a record that cannot be written.
   const isRemoval = plan.commands.every((c) => c.verb === 'stop')
-  const record = (kind: 'intent' | 'outcome', text: string): void => {
-    if (isRemoval) audit.note(nowMs, plan.server, kind, text)
-    else audit.write(nowMs, plan.server, kind, text)
+  const record = (kind: 'intent' | 'outcome', text: string): Promise<void> | undefined => {
+    if (!isRemoval) return audit.record(nowMs, plan.server, kind, text)
+    audit.note(nowMs, plan.server, kind, text)
+    return undefined
   }
-  const intend = (lines: readonly CommandLine[]): void => record('intent', lines.map((l) => l.text).join('\n'))
+  const intend = (lines: readonly CommandLine[]): Promise<void> | undefined =>
+    record('intent', lines.map((l) => l.text).join('\n'))
   const pending = ruleLines(parameter, plan.commands, timerFile)
-  intend(pending)
+  const intended = intend(pending)
+  if (intended) await intended
   for (let line = pending.shift(); line && !late; line = pending.shift()) {
     const refused = line.commands.some((c) => c.verb !== 'stop') ? may?.() : undefined
     if (refused !== undefined) {
@@ -127,7 +130,7 @@ export async function applyPlan(
       if (answer.kind === 'late') late = answer.pending
     } else if (isRefusedWhole(line, answer)) {
       const single = ruleLines(parameter, line.commands, timerFile, 1)
-      intend(single)
+      await intend(single)
       pending.unshift(...single)
     } else {
       for (const { command, fault } of resultsOf(parameter, line, answer)) {
@@ -136,8 +139,8 @@ export async function applyPlan(
       }
     }
   }
-  const unknown = (detail: string): Applied => {
-    record('outcome', `unknown: ${detail}`)
+  const unknown = async (detail: string): Promise<Applied> => {
+    await record('outcome', `unknown: ${detail}`)
     return { state: 'unknown', detail, rules: undefined, rulesText: '', isUncovered, late }
   }
   // A late command may still act: the rules read now may change.
@@ -152,6 +155,6 @@ export async function applyPlan(
   const differences = compareReadBack(plan, rules)
   const state = differences.length === 0 ? 'applied' : 'failed'
   const detail = [...complaints.lines, ...differences].join('; ') || 'verified by read-back'
-  record('outcome', `${state}: ${detail}`)
+  await record('outcome', `${state}: ${detail}`)
   return { state, detail, rules, rulesText, isUncovered, readBackMs }
 }

@@ -192,9 +192,10 @@ export class ControlLoop {
     this.#audit = audit
     this.clearing = new JobStatsClearing(source, audit, (...cleared) => this.onCleared(...cleared))
     this.controllers = new TargetControllers(source, start.controller, start.options, ledgerStates)
-    for (const n of source.nodes) {
-      const options: LeaseOptions = { store: start.leases, may: this.may }
-      if (n.roles.includes('oss')) this.#leases.set(n.host, new Lease(n, session, audit, options))
+    const servers = source.nodes.filter((n) => n.roles.includes('oss'))
+    for (const [i, n] of servers.entries()) {
+      const options: LeaseOptions = { store: start.leases, may: this.may, phase: i / servers.length }
+      this.#leases.set(n.host, new Lease(n, session, audit, options))
     }
   }
 

@@ -16,8 +16,9 @@ export const CORE_SHARE = 0.1
 const MARGIN = 1.25
 /** Readings of a server that are judged; the second longest counts. */
 const READINGS = 10
-/** Consecutive samples that need a longer period before it is applied. */
-const LONGER_AFTER = 3
+/** Consecutive samples that need a longer period before it is applied, and the time that they take at least, ms. */
+const LONGER_AFTER = 4
+const LONGER_AFTER_MS = 2000
 /** A shorter period is applied once this part of it has been enough for so long, ms. */
 const SHORTER_BELOW = 0.7
 const SHORTER_AFTER_MS = 60_000
@@ -60,8 +61,9 @@ export class SamplingPeriod {
   readonly #steps: readonly number[]
   readonly #servers = new Map<string, Server>()
   #now: RunningPeriod
-  /** Consecutive samples that needed a longer one. */
+  /** Consecutive samples that needed a longer one, and the time of the first. */
   #short = 0
+  #shortSinceMs = 0
   /** Time since which a shorter one would have been enough. */
   #enoughSinceMs: number | undefined
 
@@ -98,7 +100,12 @@ export class SamplingPeriod {
     const wanted = this.#steps.find((ms) => ms >= need.ms) ?? this.#steps.at(-1) ?? this.#setMs
     if (wanted > runMs) {
       this.#enoughSinceMs = undefined
-      if (++this.#short < LONGER_AFTER) return undefined
+      // After the clock was set back, counting restarts.
+      if (this.#short === 0 || atMs < this.#shortSinceMs) {
+        this.#short = 0
+        this.#shortSinceMs = atMs
+      }
+      if (++this.#short < LONGER_AFTER || atMs - this.#shortSinceMs < LONGER_AFTER_MS) return undefined
       return this.#run(wanted, need.why)
     }
     this.#short = 0
