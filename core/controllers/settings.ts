@@ -49,6 +49,6 @@ export type HaechiPreset = (typeof HAECHI_PRESETS)[number]
 export const HAECHI_VARIANTS = ['bare', 'basic', 'haechi'] as const
 export type HaechiVariant = (typeof HAECHI_VARIANTS)[number]
 
-/** PADLL's control algorithms. Source: spec/padll 6. */
-export const PADLL_ALGORITHMS = ['static', 'uniform', 'priority', 'psharing', 'psfa'] as const
+/** PADLL's control algorithms. Source: spec/padll 6; psfa-adaptive is an advance (`advances.ts`). */
+export const PADLL_ALGORITHMS = ['static', 'uniform', 'priority', 'psharing', 'psfa', 'psfa-adaptive'] as const
 export type PadllAlgorithm = (typeof PADLL_ALGORITHMS)[number]
