@@ -137,7 +137,7 @@ it('gives the reasons under a claim, and the tolerance where it is exceeded', ()
 
 it('counts claims by verdict, exceeded bounds apart', () => {
   expect(tally([...claimsOfEachVerdict(), claimResult({ ok: false })])).toEqual({
-    counts: { reproduced: 2, calibrated: 1, differs: 1, contradicts: 1, silent: 1 },
+    counts: { reproduced: 2, calibrated: 1, differs: 1, contradicts: 1, met: 0, missed: 0, silent: 1 },
     exceeded: 1,
   })
   expect([countText('differs', 1), countText('differs', 4), countText('contradicts', 2)]).toEqual([
