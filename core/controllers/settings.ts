@@ -36,8 +36,8 @@ export type LockOption = (typeof LOCK_OPTIONS)[number]
 /** Haechi's reservation decay: `demand`: xi <= X + queued; `literal`: xi <= X; `none`: nothing is yielded (A1). */
 export const HAECHI_DECAY_RULES = ['demand', 'literal', 'none'] as const
 export type DecayRule = (typeof HAECHI_DECAY_RULES)[number]
-/** Refill target of Haechi's token pool (A7); `none` never refills it. */
-export const HAECHI_CONVERSION_RULES = ['ledger', 'literal', 'budget', 'none'] as const
+/** Refill target of Haechi's token pool (A7); `none` never refills it, `deadline` is an advance (`advances.ts`). */
+export const HAECHI_CONVERSION_RULES = ['ledger', 'literal', 'budget', 'none', 'deadline'] as const
 export type ConversionRule = (typeof HAECHI_CONVERSION_RULES)[number]
 /** Rule of Haechi's capacity estimate. `ge`: U >= omega - slack raises omega; `literal`: U == omega does (A4). */
 export const HAECHI_ESTIMATOR_RULES = ['ge', 'literal'] as const

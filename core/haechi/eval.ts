@@ -127,7 +127,7 @@ const OPS: Readonly<Record<string, (f: Fields) => Json>> = {
     const timeCap = remainingCapacity(omega, elapsed, periodNs)
     const rule = f.oneOf('variant', ['ledger', 'literal', 'budget'], 'literal')
     const ledger = { reserved: f.count('sumR', 0), yielded: f.count('yielded', 0), claimed: f.count('claimed', 0) }
-    const input = { timeCap, residual, omega, ...ledger, completed: f.count('U', 0) }
+    const input = { timeCap, residual, omega, ...ledger, completed: f.count('U', 0), releasable: Infinity }
     return { L: residual, timeCap, pool: conversionTarget(rule, input) }
   },
   admission: (f) => {

@@ -11,6 +11,7 @@ import { estimateCapacity, estimatorRule, type CapacityEstimate, type EstimatorR
 import { grantedBetween } from './claim.ts'
 import { ClientAccount } from './client-account.ts'
 import { conversionTarget, lowerTarget, remainingCapacity } from './conversion.ts'
+import { type Owed, poolWindow, releasable, reservedWindow, safeIops, safeTime } from './deadline.ts'
 import type { ToEngine } from './messages.ts'
 import { POOL_PARTS, type AlertKind, type MonitorObserver } from './monitor-events.ts'
 import type { SlotReport } from './report-word.ts'
@@ -44,6 +45,8 @@ export class QosMonitor {
   readonly #observer: MonitorObserver | undefined
   readonly #rule: EstimatorRule
   readonly #conversionNs: number
+  /** C_L T. */
+  readonly #localTokens: number
   readonly #accounts = new Map<number, ClientAccount>()
   #estimate: CapacityEstimate
   #epoch = 0
@@ -69,6 +72,7 @@ export class QosMonitor {
     this.#observer = observer
     this.#conversionNs = conversionNs ?? 0
     this.#rule = estimatorRule(settings, profile)
+    this.#localTokens = (profile.localIops * settings.periodNs) / NS_PER_S
     this.#estimate = { omega: profiledTokens(profile, settings.periodNs), window: [] }
   }
 
@@ -256,7 +260,8 @@ export class QosMonitor {
     for (const { client, reservation, limit } of this.#accounts.values()) {
       this.#port.send(client, { kind: 'period-start', epoch: this.#epoch, reservation, limit })
     }
-    this.#initial = Math.max(0, this.omega - this.#reserved)
+    const unreserved = Math.max(0, this.omega - this.#reserved)
+    this.#initial = this.#s.conversion === 'deadline' ? Math.min(unreserved, this.#releasable(now)) : unreserved
     this.#writePool(this.#initial, this.#epoch)
     this.#claimed = 0
     this.#observer?.event({ kind: 'period', at: now, epoch: this.#epoch, pool: this.#initial })
@@ -272,7 +277,9 @@ export class QosMonitor {
     this.#readPool()
     this.#checked(now)
     if (!this.#isReporting) {
-      if (this.#pool < this.#initial || now >= end - LAST_CHECKS * this.#s.checkNs) this.#startReports(now)
+      // By deadline the pool may begin empty: only reports tell when it can be released.
+      const isHeld = this.#s.conversion === 'deadline'
+      if (isHeld || this.#pool < this.#initial || now >= end - LAST_CHECKS * this.#s.checkNs) this.#startReports(now)
       return
     }
     this.#readReports(now)
@@ -330,7 +337,8 @@ export class QosMonitor {
     const timeCap = remainingCapacity(this.omega, elapsed, periodNs)
     const yielded = this.yieldedAt(now)
     const ledger = { omega: this.omega, reserved: this.#reserved, yielded, claimed: this.#claimed }
-    const target = conversionTarget(rule, { ...ledger, timeCap, residual, completed: this.used })
+    const most = rule === 'deadline' ? this.#releasable(now) : Infinity
+    const target = conversionTarget(rule, { ...ledger, timeCap, residual, completed: this.used, releasable: most })
     const from = this.#pool
     const races = this.#writePool(target, this.#epoch, true)
     this.#target = this.#pool
@@ -339,6 +347,23 @@ export class QosMonitor {
     if (races > 0 || from !== this.#pool) {
       this.#observer?.event({ kind: 'conversion', at: now, from, to: this.#pool, residual, races })
     }
+  }
+
+  /** Bound of the `deadline` rule from the last reports. */
+  #releasable(now: number): number {
+    const { periodNs, window, phase2Window } = this.#s
+    const { localIops } = this.#profile
+    const elapsed = now - this.#start
+    const owed: Owed[] = []
+    let count = 0
+    for (const a of this.#accounts.values()) {
+      if (a.hasLeft) continue
+      const tokens = a.expected(elapsed, periodNs)
+      if (tokens > 0) owed.push({ tokens, weight: reservedWindow(window, a.reservation, this.#localTokens) })
+      else count++
+    }
+    const capacity = { globalIops: safeIops(this.omega, periodNs), localIops }
+    return releasable(owed, { count, weight: poolWindow(phase2Window) }, safeTime(elapsed, this.#s), capacity)
   }
 
   /** CAS(POOL, 0, 0): reads with the atomicity of the NIC. */
