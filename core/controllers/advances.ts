@@ -31,4 +31,26 @@ export const PSFA_ADAPTIVE = {
   fallback: 'psfa-adaptive is replaced by PSFA, because the operations that wait are not reported',
 } as const satisfies Advance
 
-export const ADVANCES: readonly Advance[] = [PSFA_ADAPTIVE]
+export const HAECHI_DEADLINE = {
+  name: 'haechi.deadline',
+  title: 'Reservations in every period',
+  summary:
+    'Clients with small reservations drain the pool while large ones are still owed; here tokens of the pool wait until what is reserved finishes in time.',
+  setting: 'conversion: deadline',
+  original: 'conversion by the ledger, the same window for every client',
+  page: 'advances/haechi-deadline.md',
+  fallback: 'deadline is replaced by ledger, because a client does not report the tokens that it has left',
+} as const satisfies Advance
+
+export const HAECHI_EVIDENCE = {
+  name: 'haechi.evidence',
+  title: 'Capacity estimate by saturation',
+  summary:
+    'The estimate takes low use for low demand below three sigma, and for lost capacity above; here only the throughput of a saturated node counts.',
+  setting: 'estimator.rule: evidence',
+  original: 'estimate with the lower bound of three sigma',
+  page: 'advances/haechi-evidence.md',
+  fallback: 'evidence is replaced by the rule of three sigma, because a client does not report if its requests wait',
+} as const satisfies Advance
+
+export const ADVANCES: readonly Advance[] = [PSFA_ADAPTIVE, HAECHI_DEADLINE, HAECHI_EVIDENCE]

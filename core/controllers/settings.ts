@@ -39,8 +39,11 @@ export type DecayRule = (typeof HAECHI_DECAY_RULES)[number]
 /** Refill target of Haechi's token pool (A7); `none` never refills it, `deadline` is an advance (`advances.ts`). */
 export const HAECHI_CONVERSION_RULES = ['ledger', 'literal', 'budget', 'none', 'deadline'] as const
 export type ConversionRule = (typeof HAECHI_CONVERSION_RULES)[number]
-/** Rule of Haechi's capacity estimate. `ge`: U >= omega - slack raises omega; `literal`: U == omega does (A4). */
-export const HAECHI_ESTIMATOR_RULES = ['ge', 'literal'] as const
+/**
+ * Rule of Haechi's capacity estimate. `ge`: U >= omega - slack raises omega; `literal`: U == omega does (A4); `evidence` is an advance
+ * (`advances.ts`).
+ */
+export const HAECHI_ESTIMATOR_RULES = ['ge', 'literal', 'evidence'] as const
 export type EstimatorRule = (typeof HAECHI_ESTIMATOR_RULES)[number]
 /** Reading of the paper where it is ambiguous: as resolved in spec/haechi, or literal. */
 export const HAECHI_PRESETS = ['default', 'paper-literal'] as const

@@ -368,6 +368,7 @@ export class QosEngine {
       residual: this.#xi,
       spent: this.#reservation - this.#xi - this.#yielded,
       completed: this.#completed,
+      isBacklogged: this.#queued > 0 && this.#wait === 'none' && !this.#throttled,
       beat: ++this.#beat,
     })
   }

@@ -6,8 +6,16 @@
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
+import { type Advance, HAECHI_DEADLINE, HAECHI_EVIDENCE } from '../controllers/advances.ts'
 import { admissionRefusal, localConstraint } from './admission.ts'
-import { estimateCapacity, estimatorRule, type CapacityEstimate, type EstimatorRule } from './capacity-estimate.ts'
+import {
+  estimateCapacity,
+  estimatorRule,
+  learnCapacity,
+  SaturationMeter,
+  type CapacityEstimate,
+  type EstimatorRule,
+} from './capacity-estimate.ts'
 import { grantedBetween } from './claim.ts'
 import { ClientAccount } from './client-account.ts'
 import { conversionTarget, lowerTarget, remainingCapacity } from './conversion.ts'
@@ -47,7 +55,10 @@ export class QosMonitor {
   readonly #conversionNs: number
   /** C_L T. */
   readonly #localTokens: number
+  /** Reports from the first check on: the pool may begin empty, or saturation is measured. */
+  readonly #needsReports: boolean
   readonly #accounts = new Map<number, ClientAccount>()
+  readonly #saturation: SaturationMeter
   #estimate: CapacityEstimate
   #epoch = 0
   #start = 0
@@ -63,6 +74,8 @@ export class QosMonitor {
   #races = 0
   #checks = new Float64Array(POOL_PARTS).fill(NaN)
   #isReporting = false
+  /** Advances that were replaced by the paper's rule; reported once until all clients answer again. */
+  readonly #fellBack = new Set<string>()
   #isOvercommitted = false
 
   constructor({ settings, profile, port, observer, conversionNs }: MonitorHost) {
@@ -72,6 +85,8 @@ export class QosMonitor {
     this.#observer = observer
     this.#conversionNs = conversionNs ?? 0
     this.#rule = estimatorRule(settings, profile)
+    this.#saturation = new SaturationMeter(profile)
+    this.#needsReports = settings.conversion === 'deadline' || settings.estimator.rule === 'evidence'
     this.#localTokens = (profile.localIops * settings.periodNs) / NS_PER_S
     this.#estimate = { omega: profiledTokens(profile, settings.periodNs), window: [] }
   }
@@ -244,6 +259,8 @@ export class QosMonitor {
     this.#residual = 0
     this.#reserved = 0
     this.#checks.fill(NaN)
+    this.#saturation.beginPeriod()
+    if (![...this.#accounts.values()].some((a) => a.isSilent)) this.#fellBack.clear()
     for (const [client, account] of this.#accounts) {
       if (account.hasLeft) this.#accounts.delete(client)
       else {
@@ -277,9 +294,8 @@ export class QosMonitor {
     this.#readPool()
     this.#checked(now)
     if (!this.#isReporting) {
-      // By deadline the pool may begin empty: only reports tell when it can be released.
-      const isHeld = this.#s.conversion === 'deadline'
-      if (isHeld || this.#pool < this.#initial || now >= end - LAST_CHECKS * this.#s.checkNs) this.#startReports(now)
+      if (this.#needsReports || this.#pool < this.#initial || now >= end - LAST_CHECKS * this.#s.checkNs)
+        this.#startReports(now)
       return
     }
     this.#readReports(now)
@@ -318,6 +334,28 @@ export class QosMonitor {
       a.isAtRisk = true
       this.#alert(now, 'local-capacity-risk', a.client, `${a.residual} I/Os are left for ${remaining / NS_PER_MS} ms`)
     }
+    if (this.#rule.rule === 'evidence') this.#measureSaturation(now)
+  }
+
+  /** Backlogged clients at the last reports, for `evidence`. */
+  #measureSaturation(now: number): void {
+    let backlogged = 0
+    for (const a of this.#accounts.values()) if (a.isBacklogged && !a.hasLeft) backlogged++
+    this.#saturation.check(now, backlogged, this.used)
+  }
+
+  /** True if the estimate follows `evidence`; false if its inputs are missing, because a client does not report. */
+  #isEvidence(now: number): boolean {
+    if (this.#rule.rule !== 'evidence') return false
+    for (const a of this.#accounts.values()) if (a.isSilent && !a.hasLeft) return this.#fallBack(now, HAECHI_EVIDENCE)
+    return true
+  }
+
+  /** Reports the return to the paper's rule for this period; false. */
+  #fallBack(now: number, { name, fallback }: Advance): false {
+    if (!this.#fellBack.has(name)) this.#alert(now, 'fallback', -1, fallback)
+    this.#fellBack.add(name)
+    return false
   }
 
   #isComplete(): boolean {
@@ -327,7 +365,7 @@ export class QosMonitor {
 
   #convert(now: number): void {
     this.#convertAt = Infinity
-    const rule = this.#s.conversion
+    const rule = this.#isDeadline(now) || this.#s.conversion !== 'deadline' ? this.#s.conversion : 'ledger'
     if (rule === 'none') return
     const { periodNs } = this.#s
     const elapsed = now - this.#start
@@ -347,6 +385,13 @@ export class QosMonitor {
     if (races > 0 || from !== this.#pool) {
       this.#observer?.event({ kind: 'conversion', at: now, from, to: this.#pool, residual, races })
     }
+  }
+
+  /** True if the pool follows `deadline`; false if the tokens left of a client are unknown. */
+  #isDeadline(now: number): boolean {
+    if (this.#s.conversion !== 'deadline') return false
+    for (const a of this.#accounts.values()) if (a.isSilent && !a.hasLeft) return this.#fallBack(now, HAECHI_DEADLINE)
+    return true
   }
 
   /** Bound of the `deadline` rule from the last reports. */
@@ -413,7 +458,9 @@ export class QosMonitor {
     const omega = this.omega
     let action: 'increase' | 'average' | 'keep' | 'off' = 'off'
     if (this.#s.estimator.enabled) {
-      const next = estimateCapacity(this.#estimate, used, this.#rule)
+      const next = this.#isEvidence(now)
+        ? learnCapacity(this.#estimate, this.#saturation.tokens(this.#s.periodNs), this.#rule)
+        : estimateCapacity(this.#estimate, used, this.#rule)
       this.#estimate = next.estimate
       action = next.action
     }
