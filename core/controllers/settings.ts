@@ -45,8 +45,11 @@ export type ConversionRule = (typeof HAECHI_CONVERSION_RULES)[number]
  */
 export const HAECHI_ESTIMATOR_RULES = ['ge', 'literal', 'evidence'] as const
 export type EstimatorRule = (typeof HAECHI_ESTIMATOR_RULES)[number]
-/** Reading of the paper where it is ambiguous: as resolved in spec/haechi, or literal. */
-export const HAECHI_PRESETS = ['default', 'paper-literal'] as const
+/**
+ * Reading of the paper where it is ambiguous: as resolved in spec/haechi, or literal. The others are the first one with an advance
+ * (`advances.ts`), or with both.
+ */
+export const HAECHI_PRESETS = ['default', 'paper-literal', 'deadline', 'evidence', 'deadline-evidence'] as const
 export type HaechiPreset = (typeof HAECHI_PRESETS)[number]
 /** bare: no tokens; basic: without conversion; haechi: complete. */
 export const HAECHI_VARIANTS = ['bare', 'basic', 'haechi'] as const
