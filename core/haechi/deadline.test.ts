@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '../base/units.ts'
 import { type Owed, poolWindow, releasable, reservedWindow } from './deadline.ts'
+import { HaechiEval } from './eval.ts'
 import { finishingTime, tokenShares } from './fluid.ts'
 import { PAPER_PROFILE } from './settings.ts'
 
@@ -92,5 +93,28 @@ describe('the tokens that can be released', () => {
         },
       ),
     )
+  })
+})
+
+describe('the machine interface', () => {
+  const answer = (op: string, input: object): unknown =>
+    JSON.parse(new HaechiEval().answer(JSON.stringify({ op, in: input }))) as unknown
+
+  it('answers windows and the release, null for no bound', () => {
+    const node = { CG: 1000, CL: 1000, T_ns: NS_PER_S, t_ns: 0, Q: 8 }
+    // Owed alone: v = 125 at weights 5 takes 0.625 s. A claimant of weight 1 adds 1 ms for each of its I/Os: 75 of them, to one.
+    const late = { ...node, t_ns: 0.3 * NS_PER_S, R: [500, 125, 0], residuals: [500, 125, 0] }
+    expect(answer('release', late)).toEqual({ windows: [4, 1, 1], release: 74 })
+    expect(answer('release', { ...node, R: [10, 0], residuals: [10, 0] })).toEqual({ windows: [1, 1], release: null })
+    expect(answer('release', { ...node, R: [10], residuals: [10, 0] })).toHaveProperty('error')
+  })
+
+  it('answers a learnt capacity, and keeps it without a measurement', () => {
+    const state = { omega: 5000, W: [5000], M: 3, eta: 100 }
+    expect(answer('capacity_learn', { state, measured: 4000 })).toEqual({
+      state: { ...state, omega: 4000, W: [4000] },
+      action: 'average',
+    })
+    expect(answer('capacity_learn', { state })).toEqual({ state, action: 'keep' })
   })
 })
