@@ -146,7 +146,7 @@ function ratesOf(
   const even = algorithm === 'static' || max === undefined ? null : max / jobs.size
   const input = [...jobs].map(([id, stages]) => {
     const { demand, limit } = policies.get(id) ?? NO_POLICY
-    const forecast = sumOfForecasts(stages.map((of) => of.forecast))
+    const forecast = algorithm === 'psfa-adaptive' ? sumOfForecasts(stages.map((of) => of.forecast)) : null
     return { id, demand: (isShared ? (demand ?? limit) : (limit ?? demand)) ?? even, usage: usageOf(stages), forecast }
   })
   const done = allocate({
