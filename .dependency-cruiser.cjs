@@ -157,7 +157,7 @@ const ENTRIES = [
   '^electron/server/main\\.ts$',
   '^electron/cli/sluice\\.mjs$',
   '^electron/(host/papers|host/locks|sandbox)/worker\\.ts$',
-  '^electron/(foreign/process|haechi/thread|incidents/shelf/export-thread|host/sandbox/reading-thread)\\.ts$',
+  '^electron/(enforce/audit-thread|foreign/process|haechi/thread|incidents/shelf/export-thread|host/sandbox/reading-thread)\\.ts$',
   '^renderer/(app|replay)/main\\.ts$',
 ]
 

@@ -42,6 +42,7 @@ export default defineConfig({
           main: 'electron/main/main.ts',
           'host-process': 'electron/main/host-process.ts',
           server: 'electron/server/main.ts',
+          'audit-writer': 'electron/enforce/audit-thread.ts',
           'papers-worker': 'electron/host/papers/worker.ts',
           'foreign-process': 'electron/foreign/process.ts',
           'haechi-thread': 'electron/haechi/thread.ts',

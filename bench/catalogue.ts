@@ -18,6 +18,7 @@ import { benches as seqdlmTrace } from '#core/seqdlm/trace/trace.bench.ts'
 import { benches as sim } from '#core/sim/simulation.bench.ts'
 import { benches as tbf } from '#core/tbf/tbf-head.bench.ts'
 import { benches as ccpfs } from '#electron/ccpfs/grants.bench.ts'
+import { benches as serverPeriods } from '#electron/cluster/control/server-periods.bench.ts'
 import { benches as collection } from '#electron/cluster/read/collection.bench.ts'
 import { suites as host } from '#electron/cluster/host.bench.ts'
 import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
@@ -62,6 +63,7 @@ export const benches: readonly (Bench | Growth)[] = [
   ...emulator,
   ...emulatedSecond,
   ...collection,
+  ...serverPeriods,
   ...history,
   ...excerpt,
   ...bundle,

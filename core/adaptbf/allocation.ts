@@ -113,6 +113,19 @@ export class TokenAllocator {
     this.#period++
   }
 
+  /**
+   * Converts the tokens of the last period to a period of another length, so that utilization compares equal lengths. Records and
+   * remainders stay.
+   *
+   * @param ratio  new length over old length, > 0.
+   */
+  rescaleTokens(ratio: number): void {
+    const { ids, tokens, activeIn } = this.#ledger
+    for (let slot = 0; slot < ids.length; slot++) {
+      if (activeIn[slot] === this.#period) tokens[slot] = Math.round(tokens[slot]! * ratio)
+    }
+  }
+
   /** Removes jobs that ended, none of them active in the last period; their records and remainders go to `ENDED_JOBS`. */
   retire(jobs: ReadonlySet<string>): void {
     this.#ledger.retire(jobs)

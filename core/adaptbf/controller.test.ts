@@ -43,6 +43,20 @@ describe('AdapTbfController', () => {
     expect([...second.records.values()].reduce((sum, record) => sum + record)).toBe(0)
   })
 
+  it('measures a longer period against the tokens that the rates yield in it', () => {
+    const demand = 'saturation'
+    const step = (periodNs: number, ...jobs: JobDemand[]): Readonly<Record<string, number>> => {
+      const controller = new AdapTbfController({ maxRatePerSec: 1000, demand })
+      controller.step({ ...observe(seen('a', 1, 50), seen('b', 1, 50)), periodNs: 1e8 })
+      const { allocations, records } = controller.step({ ...observe(...jobs), periodNs })
+      expect([...records.values()].reduce((sum, record) => sum + record)).toBe(0)
+      return Object.fromEntries(allocations.map((a) => [a.jobId, a.ratePerSec]))
+    }
+    // 44 of 50 tokens is saturated, 43 is not; so is 89 of 100, and 88 is not.
+    expect(step(1e8, seen('a', 1, 44), seen('b', 1, 43))).toEqual({ a: 560, b: 440 })
+    expect(step(2e8, seen('a', 1, 89), seen('b', 1, 88))).toEqual({ a: 545, b: 455 })
+  })
+
   it('counts an unknown number of nodes as one', () => {
     const controller = new AdapTbfController({ maxRatePerSec: 1000 })
     const { allocations } = controller.step(observe(seen('a', undefined, 500), seen('b', 1, 500), seen('c', NaN, 500)))

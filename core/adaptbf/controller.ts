@@ -200,8 +200,8 @@ const NO_ALLOCATION: Pick<Decision, 'budget' | 'allocations'> = { budget: 0, all
  * of the last one (`CLOCK_BACKWARDS`; the new clock applies from the next one), or a missing observation (`hold`).
  *
  * Source: AdapTBF III-A (System Stats Controller, Rule Management Daemon) and III-C. Deviations: demand may be measured in other ways
- * than by served RPCs (`DEMAND_MEASURES`); a period that cannot be evaluated does not stop the rules; extensions by name, off by default
- * (`EXTENSIONS`).
+ * than by served RPCs (`DEMAND_MEASURES`); a period that cannot be evaluated does not stop the rules; the length may differ from period to
+ * period, with T * dt of each; extensions by name, off by default (`EXTENSIONS`).
  */
 export class AdapTbfController implements Controller {
   readonly name = ADAPTBF
@@ -210,6 +210,8 @@ export class AdapTbfController implements Controller {
   #pairs = new PairLedger()
   #maxRatePerSec: number
   #lastAtNs = -Infinity
+  /** Length of the last evaluated period; undefined before the first. */
+  #lastPeriodNs: number | undefined
   #last = NO_ALLOCATION
   /** Allocations of the decision before the last: in force until the rules of the last one were written. */
   #before: readonly Allocation[] = []
@@ -316,6 +318,7 @@ export class AdapTbfController implements Controller {
     const { target, atNs, periodNs } = observation
     const jobs = countJobs(observation.jobs)
     const dtSeconds = periodNs / NS_PER_S
+    this.#followLength(periodNs)
     this.#followDevice(observation, jobs, dtSeconds)
     const measure = this.#options.demand ?? 'saturation'
     const isLate = observation.lag?.write !== undefined
@@ -345,6 +348,16 @@ export class AdapTbfController implements Controller {
     }
     const records = hasLedger ? this.#allocator.records() : NO_EXTRA
     return { target, atNs, ...this.#last, records }
+  }
+
+  /** Measures a period of another length against the tokens that the rates in force yield in it. */
+  #followLength(periodNs: number): void {
+    const before = this.#lastPeriodNs
+    this.#lastPeriodNs = periodNs
+    if (before === undefined || before === periodNs) return
+    const ratio = periodNs / before
+    this.#allocator.rescaleTokens(ratio)
+    this.#last = { ...this.#last, budget: this.#last.budget * ratio }
   }
 
   #enterPairs(atNs: number): PairMove[] {

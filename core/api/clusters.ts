@@ -4,6 +4,7 @@
  */
 import * as z from 'zod'
 import { level, ms, notice, streamHead } from './parts.ts'
+import { serverPeriod } from './periods.ts'
 
 const count = z.number().int().nonnegative()
 
@@ -64,6 +65,11 @@ export const serverInput = z.object({
 })
 export type ServerInput = z.infer<typeof serverInput>
 
+/** Control period by default, ms: that of the paper. */
+export const CONTROL_MS = 100
+export const CONTROL_MAX_MS = 10_000
+export const controlMs = z.number().int().min(CONTROL_MS).max(CONTROL_MAX_MS)
+
 export const clusterInput = z.object({
   name: clusterName,
   env: z.enum(['PROD', 'STAGE', 'DEV']),
@@ -71,8 +77,10 @@ export const clusterInput = z.object({
   safeMode: safeMode.default('review+unlock'),
   /** True if a root login may write on this cluster; otherwise writing requires a separate login with sudo. */
   allowRoot: z.boolean().default(false),
-  /** Sampling interval, ms. */
-  intervalMs: z.number().int().min(200).max(60_000).default(1000),
+  /** Sampling interval of views and history, ms. */
+  intervalMs: z.number().int().min(100).max(60_000).default(1000),
+  /** Control period of a server that the streaming reader reads, ms; CONTROL_MS without it. Others are controlled with the samples. */
+  controlMs: controlMs.optional(),
   /** Share of one core of a server that reading may use; above it the interval is extended. A tenth without it. */
   coreShare: z.number().min(0.01).max(1).optional(),
   /**
@@ -180,6 +188,8 @@ export const serverCard = z.object({
   timers: z.enum(['systemd', 'shell', 'helper', 'none', 'unknown']),
   /** Server clock minus the console's, ms. */
   clockSkewMs: z.number().nullable(),
+  /** Its control period; absent while no controller decides. */
+  period: serverPeriod.optional(),
   steps: z.array(checkStep),
 })
 export type ServerCard = z.infer<typeof serverCard>

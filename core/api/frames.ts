@@ -9,6 +9,7 @@ import { adaptbfStatus, cycle, jobPairs, ledgerLine, pairColumns } from './adapt
 import { mark, playback, type Mark } from './history.ts'
 import { alert } from './incidents.ts'
 import { against, colorIndex, level, ms, notice, otherLease, streamHead as head } from './parts.ts'
+import { serverPeriod } from './periods.ts'
 import { service as serviceName } from './rule-edits.ts'
 
 const count = z.number().int().nonnegative()
@@ -68,6 +69,8 @@ export const statusFrame = z.object({
   adaptbf: adaptbfStatus,
   /** Duration of a cycle of reading, deciding and writing; null before the first sample and while no node answers. */
   cycle: cycle.nullable(),
+  /** Control periods of the servers of a live cluster; absent while no controller decides. */
+  periods: z.array(serverPeriod).max(512).optional(),
   nodes: z.object({
     total: count,
     reporting: count,

@@ -18,6 +18,13 @@ const value = z.number().nullable()
 const measured = z.union([value, z.record(z.string(), value)])
 export type MeasuredValue = z.infer<typeof measured>
 
+const target = z.union([
+  z.object({ at: z.number() }),
+  z.object({ from: z.number(), to: z.number() }),
+  z.object({ is: z.enum(['>=', '<=', '>', '<']), than: z.number() }),
+])
+const requirement = z.object({ target, on: z.enum(['median', 'every seed']) })
+
 /** Claim of an experiment. Names as in `sluice papers --json`. */
 const claim = z.object({
   /** Id, for example `adaptbf.IV-D.1`. */
@@ -29,13 +36,9 @@ const claim = z.object({
   /** The paper's number or text; null if it has none. */
   published: z.union([z.number(), z.string()]).nullable(),
   /** Values that agree with the published one. */
-  target: z
-    .union([
-      z.object({ at: z.number() }),
-      z.object({ from: z.number(), to: z.number() }),
-      z.object({ is: z.enum(['>=', '<=', '>', '<']), than: z.number() }),
-    ])
-    .optional(),
+  target: target.optional(),
+  /** Requirement on an advance, on the median or on each seed; the paper's rule has none. */
+  required: requirement.optional(),
   /** Distance from the target within which a value counts as reproduced, and the origin of that distance. */
   tolerance: z.object({ size: z.number(), isRelative: z.literal(true).optional(), reason: z.string() }).optional(),
   /** Constants that the published value determined. */
@@ -59,6 +62,10 @@ const claimResult = claim.extend({
   system: z.string(),
   /** Median over the seeds. */
   measured,
+  /** True if the requirement is met. */
+  met: z.boolean().optional(),
+  /** Median of the paper's rule in the same runs; only for advances. */
+  original: measured.optional(),
   /** Judges the published value; null where the paper is silent. */
   verdict: paperVerdict.nullable(),
   /** Distance from the target as a fraction of it; null without a target. */

@@ -30,7 +30,15 @@ export const SEEDS_MAX = 200
 export const POINTS_MAX = 240
 
 /** Control of metadata: PADLL's algorithms, or none. */
-export const metadataAlgorithm = z.enum(['off', 'static', 'uniform', 'priority', 'proportional', 'psfa'])
+export const metadataAlgorithm = z.enum([
+  'off',
+  'static',
+  'uniform',
+  'priority',
+  'proportional',
+  'psfa',
+  'psfa-adaptive',
+])
 export type MetadataAlgorithm = z.infer<typeof metadataAlgorithm>
 /** Data nodes: scenario: as configured; off: no QoS, unlimited clients; basic: Haechi without conversion and decay; haechi: complete. */
 export const haechiMode = z.enum(['scenario', 'off', 'basic', 'haechi'])

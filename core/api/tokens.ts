@@ -3,6 +3,7 @@
  * inside a period are ms from its start.
  */
 import * as z from 'zod'
+import { HAECHI_PRESETS } from '../controllers/settings.ts'
 import { against, filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
@@ -13,8 +14,8 @@ const gappy = z.array(z.number().nullable())
 /** bare: no tokens; basic: without conversion; haechi: complete. */
 export const tokensVariant = z.enum(['bare', 'basic', 'haechi'])
 export type TokensVariant = z.infer<typeof tokensVariant>
-/** Reading of the paper where it is ambiguous: as resolved in spec/haechi, or literal. */
-export const tokensPreset = z.enum(['default', 'paper-literal'])
+/** Reading of the paper where it is ambiguous, or an advance. */
+export const tokensPreset = z.enum(HAECHI_PRESETS)
 export type TokensPreset = z.infer<typeof tokensPreset>
 export const tokensSpan = z.enum(['period', 'minute'])
 export type TokensSpan = z.infer<typeof tokensSpan>

@@ -14,6 +14,7 @@ import { fenced, type Fences } from './fences.ts'
 import { planRules, type Plan } from './plan.ts'
 import { withDeadband } from './rule-changes.ts'
 import { Watchdog, type Sight } from './watchdog.ts'
+import { WriteLimit, type LimitedRules } from './write-limit.ts'
 
 /** One server at the end of a period. */
 export interface ServerSeen {
@@ -78,6 +79,13 @@ export interface StepTerms {
   readonly deadbandPercent: number
 }
 
+/** Plan of one period within the write limit of the server. */
+export interface LimitedPlan {
+  readonly plan: Plan
+  /** Starts and changes that were put off to a later period. */
+  readonly putOff: number
+}
+
 /** One step; its rules and its plan are computed on demand. */
 export class ServerStep {
   readonly sight: Sight
@@ -109,12 +117,14 @@ export class ServerStep {
    * Plan from the rules in force to those wanted. Rates within the deadband stay, because every change hands each class a fresh bucket.
    */
   get plan(): Plan {
-    if (!this.#plan) {
-      const { server, rules } = this.#seen
-      // A server without TBF accepts no rules.
-      this.#plan = planRules(server, rules, rules.length > 0 ? this.#settled() : [])
-    }
-    return this.#plan
+    return (this.#plan ??= planRules(this.server, this.#seen.rules, this.#settled()))
+  }
+
+  /** Part of the plan within a limit on writes. */
+  planWithin(limit: (present: readonly RuleLine[], desired: readonly DesiredRule[]) => LimitedRules): LimitedPlan {
+    const { rules: present } = this.#seen
+    const { rules, putOff } = limit(present, this.#settled())
+    return { plan: putOff === 0 ? this.plan : planRules(this.server, present, rules), putOff }
   }
 
   /** Jobs that the controller wants a rule for but that get none. */
@@ -153,7 +163,8 @@ export class ServerStep {
   }
 
   #settled(): readonly DesiredRule[] {
-    const desired = this.rules
+    // A server without TBF accepts no rules.
+    const desired = this.#seen.rules.length > 0 ? this.rules : []
     const percent = this.#terms.deadbandPercent
     if (percent === 0) return desired
     const rates = desired.map((r) => ({ jobId: r.name, ratePerSec: r.rate }))
@@ -170,6 +181,7 @@ export class ControlSteps {
   readonly #watchdog: Watchdog
   /** End and length of the pause after a failed plan, by server. */
   readonly #pauses = new Map<string, { readonly untilNs: number; readonly pauseNs: number }>()
+  readonly #limit = new WriteLimit()
   #terms: StepTerms
   #mode: Mode
   /** End of the shadow period, in which plans are shown but not written, so that a controller is reviewed before it acts. */
@@ -247,6 +259,12 @@ export class ControlSteps {
     if (rules.isWritten) return 'withdraw'
     if (!isActing) return 'none'
     return step.rules.length > 0 ? 'announce' : 'show'
+  }
+
+  /** Plan to write in this period, within the fence on changes per second. */
+  planToWrite(step: ServerStep, nowNs: number): LimitedPlan {
+    const { changesPerSec } = this.fences
+    return step.planWithin((present, desired) => this.#limit.take(step.server, present, desired, changesPerSec, nowNs))
   }
 
   /** Records a plan that was applied. */

@@ -32,7 +32,7 @@ export interface Observation {
   readonly target: string
   /** End of the period on the source's clock, ns. */
   readonly atNs: number
-  /** Nominal length of the period, ns. */
+  /** Length of the period, ns: nominal, and measured where a missed deadline made it longer. */
   readonly periodNs: number
   /** Jobs with at least one RPC in the period; order is irrelevant. */
   readonly jobs: readonly JobDemand[]

@@ -15,6 +15,8 @@ export interface Fences {
   readonly rise: number
   /** Most rules on one server. */
   readonly rulesMax: number
+  /** Most rules that are started or changed on one server per second; removals are not limited. Infinity: no limit. */
+  readonly changesPerSec: number
   /** Shadow period: time for which plans of a controller are shown before they are written, ns. */
   readonly shadowNs: number
   /** Time for which rules are held on a partial observation before they are removed, ns. */
@@ -27,6 +29,7 @@ export const MODEL_FENCES: Fences = {
   fall: 0,
   rise: Infinity,
   rulesMax: RULES_MAX,
+  changesPerSec: Infinity,
   shadowNs: 0,
   holdNs: 10e9,
 }
@@ -37,6 +40,7 @@ export const LIVE_FENCES: Fences = {
   fall: 0.5,
   rise: 4,
   rulesMax: RULES_MAX,
+  changesPerSec: 200,
   shadowNs: 10e9,
   holdNs: 10e9,
 }

@@ -36,19 +36,25 @@ export type LockOption = (typeof LOCK_OPTIONS)[number]
 /** Haechi's reservation decay: `demand`: xi <= X + queued; `literal`: xi <= X; `none`: nothing is yielded (A1). */
 export const HAECHI_DECAY_RULES = ['demand', 'literal', 'none'] as const
 export type DecayRule = (typeof HAECHI_DECAY_RULES)[number]
-/** Refill target of Haechi's token pool (A7); `none` never refills it. */
-export const HAECHI_CONVERSION_RULES = ['ledger', 'literal', 'budget', 'none'] as const
+/** Refill target of Haechi's token pool (A7); `none` never refills it, `deadline` is an advance (`advances.ts`). */
+export const HAECHI_CONVERSION_RULES = ['ledger', 'literal', 'budget', 'none', 'deadline'] as const
 export type ConversionRule = (typeof HAECHI_CONVERSION_RULES)[number]
-/** Rule of Haechi's capacity estimate. `ge`: U >= omega - slack raises omega; `literal`: U == omega does (A4). */
-export const HAECHI_ESTIMATOR_RULES = ['ge', 'literal'] as const
+/**
+ * Rule of Haechi's capacity estimate. `ge`: U >= omega - slack raises omega; `literal`: U == omega does (A4); `evidence` is an advance
+ * (`advances.ts`).
+ */
+export const HAECHI_ESTIMATOR_RULES = ['ge', 'literal', 'evidence'] as const
 export type EstimatorRule = (typeof HAECHI_ESTIMATOR_RULES)[number]
-/** Reading of the paper where it is ambiguous: as resolved in spec/haechi, or literal. */
-export const HAECHI_PRESETS = ['default', 'paper-literal'] as const
+/**
+ * Reading of the paper where it is ambiguous: as resolved in spec/haechi, or literal. The others are the first one with an advance
+ * (`advances.ts`), or with both.
+ */
+export const HAECHI_PRESETS = ['default', 'paper-literal', 'deadline', 'evidence', 'deadline-evidence'] as const
 export type HaechiPreset = (typeof HAECHI_PRESETS)[number]
 /** bare: no tokens; basic: without conversion; haechi: complete. */
 export const HAECHI_VARIANTS = ['bare', 'basic', 'haechi'] as const
 export type HaechiVariant = (typeof HAECHI_VARIANTS)[number]
 
-/** PADLL's control algorithms. Source: spec/padll 6. */
-export const PADLL_ALGORITHMS = ['static', 'uniform', 'priority', 'psharing', 'psfa'] as const
+/** PADLL's control algorithms. Source: spec/padll 6; psfa-adaptive is an advance (`advances.ts`). */
+export const PADLL_ALGORITHMS = ['static', 'uniform', 'priority', 'psharing', 'psfa', 'psfa-adaptive'] as const
 export type PadllAlgorithm = (typeof PADLL_ALGORITHMS)[number]

@@ -8,8 +8,7 @@ import { admission, admissionRefusal, type AdmissionAnswer, type AdmissionInput 
 import {
   BASIC,
   checkTokens,
-  DEFAULT_SETTINGS,
-  PAPER_LITERAL,
+  PRESET_SETTINGS,
   profiledTokens,
   type EstimatorSettings,
   type HaechiSettings,
@@ -318,7 +317,7 @@ export class EmulatedDataNode implements DataNode {
 }
 
 function settingsOf(s: DataNodeScenario, variant: HaechiVariant, preset: HaechiPreset): HaechiSettings {
-  const base = preset === 'default' ? DEFAULT_SETTINGS : PAPER_LITERAL
+  const base = PRESET_SETTINGS[preset]
   const rules = variant === 'basic' ? BASIC : base
   const { decay = rules.decay, conversion = rules.conversion } = s
   const { enabled, rule, history, increment } = s.estimator

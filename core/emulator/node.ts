@@ -7,6 +7,7 @@
  */
 import { NS_PER_S } from '../base/units.ts'
 import type { Simulation } from '../sim/simulation.ts'
+import { CounterProgram } from './counter-program.ts'
 import { exitWith, type ExecResult, type Program } from './exec.ts'
 import { ROOT, type LustreSide, type NodeUser } from './lctl/host.ts'
 import { InputShell } from './shell/input-shell.ts'
@@ -80,7 +81,16 @@ export class EmulatedNode {
 
   /** Shell of a user that reads its commands from its input. */
   inputShell(user: NodeUser = ROOT): InputShell {
-    return new InputShell(this.#session(user).shell, ++this.#pid)
+    return new InputShell(this.#session(user).shell, ++this.#pid, (isRoot) => this.#counters(isRoot ? ROOT : user))
+  }
+
+  #counters(user: NodeUser): CounterProgram {
+    const run = (line: string): string => this.exec(line, user).stdout
+    return new CounterProgram({
+      run,
+      uptime: () => run('cat /proc/uptime').split(' ')[0] ?? '',
+      timeOfDay: () => run('date +%s.%N').trimEnd(),
+    })
   }
 
   #session(user: NodeUser): UserSession {

@@ -10,6 +10,7 @@ export const RULE_HELPER = '/usr/local/sbin/sluice-rule'
 const RATE_MOST = 999_999
 const SECONDS_MOST = 604_800
 const STOPS_MOST = 1000
+const APPLY_MOST = 64
 const CONDITIONS_MOST = 2048
 const PARAMETERS = /^(?:ost\.OSS\.ost_io|mds\.MDS\.mdt|mds\.MDS\.mdt_readpage)\.nrs_tbf_rule$/
 const CHARACTERS = /^[-A-Za-z0-9.@_:/+#%=~^*?,&{}[\] ]*$/
@@ -19,7 +20,8 @@ const SLUICE_RULE = new RegExp(`^(?:${CONTROLLER_RULE}|(?:${OPERATOR_PREFIX}|${H
 const UNIT = /^sluice-[A-Za-z0-9][\w-]*$/
 
 export interface RuleHelperSite {
-  readonly setParam: (name: string, value: string) => ExecResult
+  /** `lctl set_param` of several assignments. */
+  readonly setParams: (assignments: readonly string[]) => ExecResult
   /** True if a pending timer's name has the prefix. */
   readonly hasTimer: (prefix: string) => boolean
   /** `systemd-run` and `systemctl`, as root. */
@@ -80,46 +82,75 @@ const selector = (queue: string): string => (queue === 'both' ? '' : `${queue} `
 const needNoStop = ({ hasTimer }: RuleHelperSite): Refusal | undefined =>
   need(!hasTimer('sluice-stop-'), 'a stop of Sluice is in progress on this server')
 
-function start(args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
-  const [parameter = '', queue = '', name = '', conditions = '', rate = '', ...more] = args
-  if (args.length < 5 || args.length > 7) {
-    return new Refusal('start PARAMETER QUEUE NAME CONDITIONS RATE [rank=NAME] [realtime=1]')
-  }
-  const wrong = needRule(args) ?? needConditions(conditions) ?? needNumber(rate, RATE_MOST, 'the rate')
-  if (wrong) return wrong
-  for (const pair of more) {
-    const bad = pair.startsWith('rank=')
-      ? needWord(pair.slice(5), 'the rank')
-      : need(pair === 'realtime=1', 'only rank=NAME and realtime=1 are allowed after the rate')
+const needPairs = (pairs: readonly string[], needOther: (pair: string) => Refusal | undefined): Refusal | undefined => {
+  for (const pair of pairs) {
+    const bad = pair.startsWith('rank=') ? needWord(pair.slice(5), 'the rank') : needOther(pair)
     if (bad) return bad
   }
-  return (
-    needNoStop(site) ??
-    site.setParam(parameter, [`${selector(queue)}start ${name} ${conditions} rate=${rate}`, ...more].join(' '))
-  )
+  return undefined
 }
 
-function change(args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
-  const [parameter = '', queue = '', name = '', ...pairs] = args
-  if (args.length < 4 || args.length > 5) return new Refusal('change PARAMETER QUEUE NAME [rate=RATE] [rank=NAME]')
-  const wrong = needRule(args)
-  if (wrong) return wrong
-  for (const pair of pairs) {
-    const bad = pair.startsWith('rate=')
-      ? needNumber(pair.slice(5), RATE_MOST, 'the rate')
-      : pair.startsWith('rank=')
-        ? needWord(pair.slice(5), 'the rank')
-        : new Refusal('only rate=RATE and rank=NAME can be changed')
-    if (bad) return bad
+/** Assignment of `start`, `change` or `stop` with its words. */
+function assignmentOf(verb: string, words: readonly string[]): string | Refusal {
+  const [parameter = '', queue = '', name = ''] = words
+  const write = (value: readonly string[]): string => `${parameter}=${selector(queue)}${value.join(' ')}`
+  if (verb === 'start') {
+    const [, , , conditions = '', rate = '', ...more] = words
+    if (words.length < 5 || words.length > 7) {
+      return new Refusal('start PARAMETER QUEUE NAME CONDITIONS RATE [rank=NAME] [realtime=1]')
+    }
+    const onlyRealtime = (pair: string): Refusal | undefined =>
+      need(pair === 'realtime=1', 'only rank=NAME and realtime=1 are allowed after the rate')
+    const wrong =
+      needRule(words) ??
+      needConditions(conditions) ??
+      needNumber(rate, RATE_MOST, 'the rate') ??
+      needPairs(more, onlyRealtime)
+    return wrong ?? write(['start', name, conditions, `rate=${rate}`, ...more])
   }
-  return needNoStop(site) ?? site.setParam(parameter, [`${selector(queue)}change ${name}`, ...pairs].join(' '))
+  if (verb === 'change') {
+    const pairs = words.slice(3)
+    if (words.length < 4 || words.length > 5) return new Refusal('change PARAMETER QUEUE NAME [rate=RATE] [rank=NAME]')
+    const onlyRate = (pair: string): Refusal | undefined =>
+      pair.startsWith('rate=')
+        ? needNumber(pair.slice(5), RATE_MOST, 'the rate')
+        : new Refusal('only rate=RATE and rank=NAME can be changed')
+    return needRule(words) ?? needPairs(pairs, onlyRate) ?? write(['change', name, ...pairs])
+  }
+  if (verb !== 'stop') return new Refusal(APPLY_TAKES)
+  return need(words.length === 3, 'stop PARAMETER QUEUE NAME') ?? needRule(words) ?? write(['stop', name])
+}
+const APPLY_TAKES = 'apply takes start, change and stop'
+
+/** Writes rules, each its verb and words: all of them or none. */
+function applyRules(rules: readonly (readonly string[])[], site: RuleHelperSite): ExecResult | Refusal {
+  const assignments: string[] = []
+  for (const [i, [verb = '', ...words]] of rules.entries()) {
+    if (i >= APPLY_MOST) return new Refusal(`apply takes at most ${APPLY_MOST} rules`)
+    const isOdd = rules.length > 1 && (words.length < 3 || words.length > 7)
+    const assignment = isOdd ? new Refusal(APPLY_TAKES) : assignmentOf(verb, words)
+    if (assignment instanceof Refusal) return assignment
+    assignments.push(assignment)
+  }
+  const starts = rules.some(([verb]) => verb !== 'stop')
+  return (starts ? needNoStop(site) : undefined) ?? site.setParams(assignments)
+}
+
+/** Rules of `apply`, separated by `--`. */
+function apply(args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
+  const rules: string[][] = [[]]
+  for (const word of args) {
+    if (word === '--') rules.push([])
+    else rules.at(-1)?.push(word)
+  }
+  return applyRules(rules, site)
 }
 
 function stopAll(args: readonly string[], site: RuleHelperSite): ExecResult {
   let all = done()
   for (let i = 0; i < args.length; i += 3) {
     const [parameter = '', queue = '', name = ''] = args.slice(i, i + 3)
-    const { stdout, stderr, code } = site.setParam(parameter, `${selector(queue)}stop ${name}`)
+    const { stdout, stderr, code } = site.setParams([`${parameter}=${selector(queue)}stop ${name}`])
     all = { stdout: all.stdout + stdout, stderr: all.stderr + stderr, code }
   }
   return all
@@ -144,11 +175,11 @@ const list = (site: RuleHelperSite): ExecResult =>
 function run(verb: string, args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
   switch (verb) {
     case 'start':
-      return start(args, site)
     case 'change':
-      return change(args, site)
     case 'stop':
-      return need(args.length === 3, 'stop PARAMETER QUEUE NAME') ?? needStops(args) ?? stopAll(args, site)
+      return applyRules([[verb, ...args]], site)
+    case 'apply':
+      return apply(args, site)
     case 'expire':
       return expire(args, site)
     case 'fire':
@@ -162,7 +193,7 @@ function run(verb: string, args: readonly string[], site: RuleHelperSite): ExecR
     case 'list':
       return need(args.length === 0, 'list takes no arguments') ?? list(site)
     default:
-      return new Refusal('expected start, change, stop, expire, end or list')
+      return new Refusal('expected start, change, stop, apply, expire, end or list')
   }
 }
 

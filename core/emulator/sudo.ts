@@ -52,6 +52,7 @@ export function sudo(args: readonly string[], user: NodeUser, site: SudoSite): E
   const path = site.pathOf(name)
   if (path === undefined) return exitWith(1, `sudo: ${name}: command not found\n`)
   const commandLine = [path, ...rest].join(' ')
-  const isGranted = isRoot || grants.some((g) => g === 'ALL' || g === path || matchesGlob(g, commandLine))
+  const isGranted =
+    isRoot || grants.some((g) => g === 'ALL' || g === path || g === `${commandLine} ""` || matchesGlob(g, commandLine))
   return isGranted ? site.runAsRoot([path, ...rest]) : refused
 }

@@ -9,6 +9,7 @@ import { openEntry, readEntry } from './file-access.ts'
 import { isLoaded, type LctlHost, type LustreSide, type NodeUser } from './lctl/host.ts'
 import { runLctl } from './lctl/run.ts'
 import { filesOf, isHidden, type ParameterFiles } from './parameter-tree.ts'
+import { COUNTER_PROGRAM } from './counter-program.ts'
 import { RULE_HELPER, ruleHelper } from './rule-helper.ts'
 import { Shell, type WriteFile } from './shell/shell.ts'
 import { TEXT_TOOLS } from './shell/text-tools.ts'
@@ -19,6 +20,7 @@ const LCTL = '/usr/sbin/lctl'
 /** Builtins of the shell; some exist as programs too. */
 const BUILTINS = 'cd command echo eval exit false kill printf test true'.split(' ')
 const ALSO_PROGRAMS = 'echo false kill printf test true'.split(' ')
+const NO_ARGUMENTS = 'sluice-read: it takes no arguments'
 /** Number of processors on a node without Lustre, whose count is not known. */
 const PROCESSORS = 8
 
@@ -74,6 +76,7 @@ export class UserSession {
     // lctl is in /usr/sbin, which is on root's PATH only (Debian).
     if (name === LCTL || (name === 'lctl' && this.#isRoot)) return this.#lctl && LCTL
     if (name === RULE_HELPER || (name === 'sluice-rule' && this.#isRoot)) return this.#lctl && RULE_HELPER
+    if (name === COUNTER_PROGRAM) return this.#lctl && COUNTER_PROGRAM
     const bare = name.replace(/^\/usr\/bin\//, '')
     const isProgram = Object.hasOwn(this.#programs, bare) && (!BUILTINS.includes(bare) || ALSO_PROGRAMS.includes(bare))
     return isProgram ? `/usr/bin/${bare}` : undefined
@@ -84,6 +87,8 @@ export class UserSession {
     const host = this.#lctl
     if (path === LCTL) return host && ((args) => runLctl(host, args))
     if (path === RULE_HELPER) return host && this.#ruleHelper(host)
+    // It ends with its input; a shell that reads its commands from its input runs it.
+    if (path === COUNTER_PROGRAM) return (args) => (args.length === 0 ? done() : exitWith(2, `${NO_ARGUMENTS}\n`))
     if (path !== undefined) return this.#programs[path.slice('/usr/bin/'.length)]
     return BUILTINS.includes(name) ? this.#programs[name] : undefined
   }
@@ -92,7 +97,7 @@ export class UserSession {
   #ruleHelper(host: LctlHost): Program {
     const { 'systemd-run': systemdRun, systemctl } = this.#programs
     return ruleHelper({
-      setParam: (name, value) => runLctl(host, ['set_param', `${name}=${value}`]),
+      setParams: (assignments) => runLctl(host, ['set_param', ...assignments]),
       hasTimer: (prefix) => this.#node.hasTimer(prefix),
       systemdRun: (args) => systemdRun?.(args, '') ?? exitWith(127, ''),
       systemctl: (args) => systemctl?.(args, '') ?? exitWith(127, ''),

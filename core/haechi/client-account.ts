@@ -45,6 +45,8 @@ export class ClientAccount {
   residual = 0
   completed = 0
   yielded = 0
+  /** Requests waited at the last report although it had tokens. */
+  isBacklogged = false
   /** Time of the last new report, or of S3. */
   heardAt = 0
   isAtRisk = false
@@ -71,6 +73,7 @@ export class ClientAccount {
     this.residual = this.reservation
     this.completed = 0
     this.yielded = 0
+    this.isBacklogged = false
     this.heardAt = now
     this.isAtRisk = false
     this.isBad = false
@@ -92,6 +95,7 @@ export class ClientAccount {
     this.#wasSilent = false
     this.residual = report.residual
     this.completed = report.completed
+    this.isBacklogged = report.isBacklogged
     this.yielded = this.reservation - report.residual - report.spent
     return null
   }

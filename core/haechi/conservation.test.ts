@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { DEFAULT_SETTINGS, PAPER_LITERAL, BASIC, type HaechiSettings } from './settings.ts'
+import { BASIC, DEFAULT_SETTINGS, PAPER_LITERAL, PRESET_SETTINGS, type HaechiSettings } from './settings.ts'
 import { NodeSimulation } from './sim/node-simulation.ts'
 import { NODE_DEFAULTS } from './sim/setup.ts'
 import { TokenAudit } from '#tests/kits/core/haechi/token-audit.ts'
@@ -33,7 +33,7 @@ const change = fc.record({
   iops: fc.integer({ min: 50_000, max: 200_000 }),
 })
 const settings = fc.record({
-  preset: fc.constantFrom(DEFAULT_SETTINGS, DEFAULT_SETTINGS, PAPER_LITERAL, BASIC),
+  preset: fc.constantFrom(DEFAULT_SETTINGS, ...Object.values(PRESET_SETTINGS), BASIC),
   budget: fc.boolean(),
   window: fc.integer({ min: 1, max: 32 }),
   batch: fc.integer({ min: 1, max: 150 }),

@@ -2,7 +2,7 @@
  * Token conversion: refill target of the pool at time t of a period (step T2, spec/haechi 7).
  *
  * Default `ledger` never grants more than omega in a period (A7); `literal` is the paper's max(C_G (T - t) - L, 0), which ignores tokens
- * already granted; `budget` bounds by completions instead of grants.
+ * already granted; `budget` bounds by completions instead of grants; `deadline` bounds `ledger` by `releasable` (`deadline.ts`).
  */
 import { grantedBetween } from './claim.ts'
 import { proportion } from './proportion.ts'
@@ -23,6 +23,8 @@ export interface ConversionInput {
   readonly claimed: number
   /** U so far: sum of the last reported completions. */
   readonly completed: number
+  /** Upper bound of `deadline`; Infinity where that rule falls back to `ledger`. */
+  readonly releasable: number
 }
 
 /** floor(omega (T - t) / T), 0 past the end. */
@@ -33,8 +35,8 @@ export function conversionTarget(rule: Exclude<ConversionRule, 'none'>, c: Conve
   const byTime = c.timeCap - c.residual
   if (rule === 'literal') return Math.max(0, byTime)
   const unclaimed =
-    rule === 'ledger' ? c.omega - c.reserved + c.yielded - c.claimed : c.omega - c.completed - c.residual
-  return Math.max(0, Math.min(byTime, unclaimed))
+    rule === 'budget' ? c.omega - c.completed - c.residual : c.omega - c.reserved + c.yielded - c.claimed
+  return Math.max(0, Math.min(byTime, unclaimed, rule === 'deadline' ? c.releasable : Infinity))
 }
 
 /** A CAS expected `expected` and found less: subtracts the tokens granted to FAAs in between from the target (A8). */

@@ -5,9 +5,10 @@
 import { sum } from '../base/statistics.ts'
 import { NS_PER_S } from '../base/units.ts'
 import { admission, localConstraint } from './admission.ts'
-import { estimateCapacity } from './capacity-estimate.ts'
+import { estimateCapacity, learnCapacity } from './capacity-estimate.ts'
 import { usablePart } from './claim.ts'
 import { conversionTarget, remainingCapacity } from './conversion.ts'
+import { poolWindow, releasable, reservedWindow } from './deadline.ts'
 import { packCounts, packPair, unpackCounts, unpackPair } from './count-words.ts'
 import { decayed, residualBound } from './decay.ts'
 import { Fields, type Json } from './eval-fields.ts'
@@ -127,8 +128,31 @@ const OPS: Readonly<Record<string, (f: Fields) => Json>> = {
     const timeCap = remainingCapacity(omega, elapsed, periodNs)
     const rule = f.oneOf('variant', ['ledger', 'literal', 'budget'], 'literal')
     const ledger = { reserved: f.count('sumR', 0), yielded: f.count('yielded', 0), claimed: f.count('claimed', 0) }
-    const input = { timeCap, residual, omega, ...ledger, completed: f.count('U', 0) }
+    const input = { timeCap, residual, omega, ...ledger, completed: f.count('U', 0), releasable: Infinity }
     return { L: residual, timeCap, pool: conversionTarget(rule, input) }
+  },
+  release: (f) => {
+    const capacity = f.capacity()
+    const periodNs = f.duration('T_ns')
+    const window = f.positive('Q')
+    const residuals = f.counts('residuals')
+    const reservations = f.counts('R')
+    if (residuals.length !== reservations.length) return f.refuse('R and residuals must be of one length')
+    const localTokens = (capacity.localIops * periodNs) / NS_PER_S
+    const weights = reservations.map((r) => reservedWindow(window, r, localTokens))
+    const owed = residuals.flatMap((tokens, i) => (tokens > 0 ? [{ tokens, weight: weights[i]! }] : []))
+    const claimants = { count: residuals.length - owed.length, weight: poolWindow(window) }
+    const remaining = Math.max(0, periodNs - f.count('t_ns'))
+    const most = releasable(owed, claimants, remaining, capacity)
+    return { windows: weights, release: most === Infinity ? null : most }
+  },
+  capacity_learn: (f) => {
+    const s = f.object('state')
+    const state = { omega: s.count('omega'), window: s.counts('W') }
+    const rule = { history: s.positive('M'), increment: s.count('eta') }
+    const measured = f.has('measured') ? f.count('measured') : null
+    const { estimate, action } = learnCapacity(state, measured, rule)
+    return { state: { ...s.raw, omega: estimate.omega, W: [...estimate.window] }, action }
   },
   admission: (f) => {
     const answer = admission({

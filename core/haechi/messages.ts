@@ -26,6 +26,8 @@ export interface ClientReport {
   readonly spent: number
   /** N: I/Os completed since T1. */
   readonly completed: number
+  /** Requests wait although the client has tokens: only the node or its link delays them. Input of the `evidence` rule. */
+  readonly isBacklogged?: boolean
   /** Counts the reports of an engine. */
   readonly beat: number
 }

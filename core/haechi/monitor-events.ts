@@ -1,7 +1,9 @@
 /** Events of a QoS monitor: log for views, alerts, and one record a period (spec/haechi 8, 11). */
 import type { EstimatorAction } from './capacity-estimate.ts'
 
-export type AlertKind = 'local-capacity-risk' | 'overcommitted' | 'bad-report' | 'over-reservation' | 'silent-client'
+/** fallback: the paper's rule replaces an advance, whose inputs are missing. */
+export type AlertKind =
+  'local-capacity-risk' | 'overcommitted' | 'bad-report' | 'over-reservation' | 'silent-client' | 'fallback'
 
 /** The pool changed from `from` to `to` with residual reservations L, after `races` attempts that FAAs in between made fail (A8). */
 export interface Conversion {

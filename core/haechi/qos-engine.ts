@@ -9,6 +9,7 @@
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { usablePart } from './claim.ts'
+import { poolWindow, reservedWindow } from './deadline.ts'
 import { decayed, residualBound } from './decay.ts'
 import type { EngineState, EngineTotals, EngineWait } from './engine-state.ts'
 import type { ClientReport, PeriodStart, StartReport, TokenKind } from './messages.ts'
@@ -29,8 +30,10 @@ const NEVER = Infinity
 export class QosEngine {
   readonly #settings: HaechiSettings
   readonly #port: EnginePort
-  readonly #window: number
+  /** Outstanding I/Os with reservation tokens; by deadline they depend on the reservation. */
+  #window: number
   readonly #phase2Window: number
+  readonly #localTokens: number | undefined
   #epoch = 0
   #reservation = 0
   #limit = NO_LIMIT
@@ -70,11 +73,14 @@ export class QosEngine {
     dropped: 0,
   }
 
-  constructor(settings: HaechiSettings, port: EnginePort, state?: EngineState) {
+  /** @param localTokens  I/Os that one client can do in a period, C_L T: input of the `deadline` rule. */
+  constructor(settings: HaechiSettings, port: EnginePort, state?: EngineState, localTokens?: number) {
     this.#settings = settings
     this.#port = port
+    this.#localTokens = localTokens
     this.#window = settings.window
-    this.#phase2Window = settings.phase2Window
+    const isDeadline = settings.conversion === 'deadline' && localTokens !== undefined
+    this.#phase2Window = isDeadline ? poolWindow(settings.phase2Window) : settings.phase2Window
     if (state) this.#restore(state)
   }
 
@@ -225,6 +231,8 @@ export class QosEngine {
     if (this.#gEpoch !== epoch) this.#voidGlobal()
     this.#epoch = epoch
     this.#reservation = reservation
+    const { conversion, window } = this.#settings
+    if (conversion === 'deadline') this.#window = reservedWindow(window, reservation, this.#localTokens)
     this.#limit = limit ?? NO_LIMIT
     this.#xi = reservation
     this.#bound = reservation
@@ -360,6 +368,7 @@ export class QosEngine {
       residual: this.#xi,
       spent: this.#reservation - this.#xi - this.#yielded,
       completed: this.#completed,
+      isBacklogged: this.#queued > 0 && this.#wait === 'none' && !this.#throttled,
       beat: ++this.#beat,
     })
   }

@@ -6,11 +6,20 @@
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
+import { type Advance, HAECHI_DEADLINE, HAECHI_EVIDENCE } from '../controllers/advances.ts'
 import { admissionRefusal, localConstraint } from './admission.ts'
-import { estimateCapacity, estimatorRule, type CapacityEstimate, type EstimatorRule } from './capacity-estimate.ts'
+import {
+  estimateCapacity,
+  estimatorRule,
+  learnCapacity,
+  SaturationMeter,
+  type CapacityEstimate,
+  type EstimatorRule,
+} from './capacity-estimate.ts'
 import { grantedBetween } from './claim.ts'
 import { ClientAccount } from './client-account.ts'
 import { conversionTarget, lowerTarget, remainingCapacity } from './conversion.ts'
+import { type Owed, poolWindow, releasable, reservedWindow, safeIops, safeTime } from './deadline.ts'
 import type { ToEngine } from './messages.ts'
 import { POOL_PARTS, type AlertKind, type MonitorObserver } from './monitor-events.ts'
 import type { SlotReport } from './report-word.ts'
@@ -44,7 +53,12 @@ export class QosMonitor {
   readonly #observer: MonitorObserver | undefined
   readonly #rule: EstimatorRule
   readonly #conversionNs: number
+  /** C_L T. */
+  readonly #localTokens: number
+  /** Reports from the first check on: the pool may begin empty, or saturation is measured. */
+  readonly #needsReports: boolean
   readonly #accounts = new Map<number, ClientAccount>()
+  readonly #saturation: SaturationMeter
   #estimate: CapacityEstimate
   #epoch = 0
   #start = 0
@@ -60,6 +74,8 @@ export class QosMonitor {
   #races = 0
   #checks = new Float64Array(POOL_PARTS).fill(NaN)
   #isReporting = false
+  /** Advances that were replaced by the paper's rule; reported once until all clients answer again. */
+  readonly #fellBack = new Set<string>()
   #isOvercommitted = false
 
   constructor({ settings, profile, port, observer, conversionNs }: MonitorHost) {
@@ -69,6 +85,9 @@ export class QosMonitor {
     this.#observer = observer
     this.#conversionNs = conversionNs ?? 0
     this.#rule = estimatorRule(settings, profile)
+    this.#saturation = new SaturationMeter(profile)
+    this.#needsReports = settings.conversion === 'deadline' || settings.estimator.rule === 'evidence'
+    this.#localTokens = (profile.localIops * settings.periodNs) / NS_PER_S
     this.#estimate = { omega: profiledTokens(profile, settings.periodNs), window: [] }
   }
 
@@ -240,6 +259,8 @@ export class QosMonitor {
     this.#residual = 0
     this.#reserved = 0
     this.#checks.fill(NaN)
+    this.#saturation.beginPeriod()
+    if (![...this.#accounts.values()].some((a) => a.isSilent)) this.#fellBack.clear()
     for (const [client, account] of this.#accounts) {
       if (account.hasLeft) this.#accounts.delete(client)
       else {
@@ -256,7 +277,8 @@ export class QosMonitor {
     for (const { client, reservation, limit } of this.#accounts.values()) {
       this.#port.send(client, { kind: 'period-start', epoch: this.#epoch, reservation, limit })
     }
-    this.#initial = Math.max(0, this.omega - this.#reserved)
+    const unreserved = Math.max(0, this.omega - this.#reserved)
+    this.#initial = this.#s.conversion === 'deadline' ? Math.min(unreserved, this.#releasable(now)) : unreserved
     this.#writePool(this.#initial, this.#epoch)
     this.#claimed = 0
     this.#observer?.event({ kind: 'period', at: now, epoch: this.#epoch, pool: this.#initial })
@@ -272,7 +294,8 @@ export class QosMonitor {
     this.#readPool()
     this.#checked(now)
     if (!this.#isReporting) {
-      if (this.#pool < this.#initial || now >= end - LAST_CHECKS * this.#s.checkNs) this.#startReports(now)
+      if (this.#needsReports || this.#pool < this.#initial || now >= end - LAST_CHECKS * this.#s.checkNs)
+        this.#startReports(now)
       return
     }
     this.#readReports(now)
@@ -311,6 +334,28 @@ export class QosMonitor {
       a.isAtRisk = true
       this.#alert(now, 'local-capacity-risk', a.client, `${a.residual} I/Os are left for ${remaining / NS_PER_MS} ms`)
     }
+    if (this.#rule.rule === 'evidence') this.#measureSaturation(now)
+  }
+
+  /** Backlogged clients at the last reports, for `evidence`. */
+  #measureSaturation(now: number): void {
+    let backlogged = 0
+    for (const a of this.#accounts.values()) if (a.isBacklogged && !a.hasLeft) backlogged++
+    this.#saturation.check(now, backlogged, this.used)
+  }
+
+  /** True if the estimate follows `evidence`; false if its inputs are missing, because a client does not report. */
+  #isEvidence(now: number): boolean {
+    if (this.#rule.rule !== 'evidence') return false
+    for (const a of this.#accounts.values()) if (a.isSilent && !a.hasLeft) return this.#fallBack(now, HAECHI_EVIDENCE)
+    return true
+  }
+
+  /** Reports the return to the paper's rule for this period; false. */
+  #fallBack(now: number, { name, fallback }: Advance): false {
+    if (!this.#fellBack.has(name)) this.#alert(now, 'fallback', -1, fallback)
+    this.#fellBack.add(name)
+    return false
   }
 
   #isComplete(): boolean {
@@ -320,7 +365,7 @@ export class QosMonitor {
 
   #convert(now: number): void {
     this.#convertAt = Infinity
-    const rule = this.#s.conversion
+    const rule = this.#isDeadline(now) || this.#s.conversion !== 'deadline' ? this.#s.conversion : 'ledger'
     if (rule === 'none') return
     const { periodNs } = this.#s
     const elapsed = now - this.#start
@@ -330,7 +375,8 @@ export class QosMonitor {
     const timeCap = remainingCapacity(this.omega, elapsed, periodNs)
     const yielded = this.yieldedAt(now)
     const ledger = { omega: this.omega, reserved: this.#reserved, yielded, claimed: this.#claimed }
-    const target = conversionTarget(rule, { ...ledger, timeCap, residual, completed: this.used })
+    const most = rule === 'deadline' ? this.#releasable(now) : Infinity
+    const target = conversionTarget(rule, { ...ledger, timeCap, residual, completed: this.used, releasable: most })
     const from = this.#pool
     const races = this.#writePool(target, this.#epoch, true)
     this.#target = this.#pool
@@ -339,6 +385,30 @@ export class QosMonitor {
     if (races > 0 || from !== this.#pool) {
       this.#observer?.event({ kind: 'conversion', at: now, from, to: this.#pool, residual, races })
     }
+  }
+
+  /** True if the pool follows `deadline`; false if the tokens left of a client are unknown. */
+  #isDeadline(now: number): boolean {
+    if (this.#s.conversion !== 'deadline') return false
+    for (const a of this.#accounts.values()) if (a.isSilent && !a.hasLeft) return this.#fallBack(now, HAECHI_DEADLINE)
+    return true
+  }
+
+  /** Bound of the `deadline` rule from the last reports. */
+  #releasable(now: number): number {
+    const { periodNs, window, phase2Window } = this.#s
+    const { localIops } = this.#profile
+    const elapsed = now - this.#start
+    const owed: Owed[] = []
+    let count = 0
+    for (const a of this.#accounts.values()) {
+      if (a.hasLeft) continue
+      const tokens = a.expected(elapsed, periodNs)
+      if (tokens > 0) owed.push({ tokens, weight: reservedWindow(window, a.reservation, this.#localTokens) })
+      else count++
+    }
+    const capacity = { globalIops: safeIops(this.omega, periodNs), localIops }
+    return releasable(owed, { count, weight: poolWindow(phase2Window) }, safeTime(elapsed, this.#s), capacity)
   }
 
   /** CAS(POOL, 0, 0): reads with the atomicity of the NIC. */
@@ -388,7 +458,9 @@ export class QosMonitor {
     const omega = this.omega
     let action: 'increase' | 'average' | 'keep' | 'off' = 'off'
     if (this.#s.estimator.enabled) {
-      const next = estimateCapacity(this.#estimate, used, this.#rule)
+      const next = this.#isEvidence(now)
+        ? learnCapacity(this.#estimate, this.#saturation.tokens(this.#s.periodNs), this.#rule)
+        : estimateCapacity(this.#estimate, used, this.#rule)
       this.#estimate = next.estimate
       action = next.action
     }

@@ -62,7 +62,7 @@ describe('attacks on the memory of tokens', () => {
     const account = value(tokens.admit(0, 1000))
     value(tokens.admit(1, 1000))
     for (const offset of [8, -8, 4.5]) expect(code(tokens.memory.writeWord(account.slot, offset, 1n))).toBe('E_BOUNDS')
-    expect(tokens.slot(1)).toEqual({ epoch: 0, residual: 0, spent: 0, completed: 0, beat: 0 })
+    expect(tokens.slot(1)).toEqual({ epoch: 0, residual: 0, spent: 0, completed: 0, isBacklogged: false, beat: 0 })
   })
 
   it('a second monitor', () => {

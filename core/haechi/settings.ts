@@ -13,6 +13,7 @@ import {
   type ConversionRule,
   type DecayRule,
   type EstimatorRule,
+  type HaechiPreset,
 } from '../controllers/settings.ts'
 import { MAX_RESERVATION, MAX_WINDOW } from './report-word.ts'
 
@@ -97,9 +98,26 @@ export const PAPER_LITERAL: HaechiSettings = {
   estimator: { ...DEFAULT_SETTINGS.estimator, rule: 'literal', clearOnIncrease: false },
 }
 
+/** Advances of Sluice: reservations by deadline, the estimate by saturation, and both. */
+const DEADLINE: HaechiSettings = { ...DEFAULT_SETTINGS, name: 'deadline', conversion: 'deadline' }
+const EVIDENCE: HaechiSettings = {
+  ...DEFAULT_SETTINGS,
+  name: 'evidence',
+  estimator: { ...DEFAULT_SETTINGS.estimator, rule: 'evidence' },
+}
+
+/** Settings by the name of their preset. */
+export const PRESET_SETTINGS: Readonly<Record<HaechiPreset, HaechiSettings>> = {
+  default: DEFAULT_SETTINGS,
+  'paper-literal': PAPER_LITERAL,
+  deadline: DEADLINE,
+  evidence: EVIDENCE,
+  'deadline-evidence': { ...EVIDENCE, name: 'deadline-evidence', conversion: 'deadline' },
+}
+
 export const BASIC: HaechiSettings = { ...DEFAULT_SETTINGS, name: 'basic', decay: 'none', conversion: 'none' }
 
-export const PRESETS: readonly HaechiSettings[] = [DEFAULT_SETTINGS, PAPER_LITERAL, BASIC]
+export const PRESETS: readonly HaechiSettings[] = [...Object.values(PRESET_SETTINGS), BASIC]
 
 /** Measured capacity of a data node before it is used. */
 export interface CapacityProfile {

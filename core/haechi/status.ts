@@ -3,6 +3,7 @@
  * shell. Counts are tokens, and a token is one I/O; times are ns on the node's own clock, which starts with the run.
  */
 import * as z from 'zod'
+import { HAECHI_CONVERSION_RULES, HAECHI_DECAY_RULES } from '../controllers/settings.ts'
 
 const count = z.number().int().nonnegative()
 const whole = z.number().int()
@@ -112,8 +113,8 @@ export const haechiStatus = z.object({
     checkNs: z.number().positive(),
     batch: count,
     window: count,
-    decay: z.enum(['literal', 'demand', 'none']),
-    conversion: z.enum(['literal', 'ledger', 'budget', 'none']),
+    decay: z.enum(HAECHI_DECAY_RULES),
+    conversion: z.enum(HAECHI_CONVERSION_RULES),
     alertAfter: count,
     fluidAdmission: z.boolean(),
     omegaMin: count,

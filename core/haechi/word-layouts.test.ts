@@ -36,11 +36,12 @@ describe('words of two counts', () => {
   })
 })
 
-const without = ({ epoch, residual, spent, completed }: SlotReport | ClientReport): object => ({
+const without = ({ epoch, residual, spent, completed, isBacklogged }: SlotReport | ClientReport): object => ({
   epoch: lowEpoch(epoch),
   residual,
   spent,
   completed,
+  isBacklogged,
 })
 
 describe('the report word', () => {
@@ -52,10 +53,16 @@ describe('the report word', () => {
       .tuple(fc.nat(MAX_RESERVATION), fc.nat(2 ** 33 - 1))
       .map(([spent, completed]) => ({ residual: 0, spent, completed }))
     fc.assert(
-      fc.property(fc.oneof(before, after), fc.nat(1e6), fc.nat(1e6), (counts, epoch, beat) => {
-        const report = { ...counts, epoch, beat }
-        expect(without(unpackReport(packReport(report)))).toEqual(without(report))
-      }),
+      fc.property(
+        fc.oneof(before, after),
+        fc.nat(1e6),
+        fc.nat(1e6),
+        fc.boolean(),
+        (counts, epoch, beat, isBacklogged) => {
+          const report = { ...counts, epoch, beat, isBacklogged }
+          expect(without(unpackReport(packReport(report)))).toEqual(without(report))
+        },
+      ),
     )
   })
 

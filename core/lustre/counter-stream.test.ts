@@ -28,6 +28,25 @@ describe('CounterStream', () => {
     ])
   })
 
+  it('takes the time of day for finer steps of the uptime, as long as it is not set', () => {
+    const stream = new CounterStream()
+    const read = (n: number, uptime: string, clock: string, endUptime: string, endClock: string): number[] => {
+      const { uptimeMs, tookMs, stepMs } = take(
+        stream,
+        n,
+        `begin ${n} ${uptime} 0 ${clock}\nend ${n} ${endUptime} ${endClock}\n`,
+        [POLICIES],
+      )
+      return [uptimeMs, tookMs, stepMs].map((ms) => Math.round(ms * 1e3) / 1e3)
+    }
+    expect(read(1, '10.50', '1000.500000000', '10.50', '1000.503250000')).toEqual([10_500, 3.25, 0.001])
+    expect(read(2, '10.60', '1000.607000000', '10.61', '1000.612000000')).toEqual([10_607, 5, 0.001])
+    // Set back by an hour between two readings, and during one; then there is none.
+    expect(read(3, '10.70', '900.000000000', '10.70', '900.001000000')).toEqual([10_700, 1, 0.001])
+    expect(read(4, '10.80', '900.104000000', '10.81', '700.000000000')).toEqual([10_800, 10, 10])
+    expect(read(5, '10.90', '-', '10.91', '-')).toEqual([10_900, 10, 10])
+  })
+
   it('returns the same at any division of the output', () => {
     const whole = take(new CounterStream(), 1, FIRST)
     for (let size = 1; size < FIRST.length; size += 3) {
@@ -74,6 +93,34 @@ describe('CounterStream', () => {
     take(stream, 1, FIRST)
     const read = take(stream, 2, 'begin 2 10.6 1\nend 2 10.6\n', [POLICIES])
     expect([...read.values]).toEqual([[POLICIES, 'p\nq']])
+  })
+
+  it('returns the parameters of a pattern, changed or not, and drops those that are not printed', () => {
+    const pool = 'ldlm.namespaces.{filter,mdt}-*_UUID.pool.{granted,stats}'
+    const names = [pool, POLICIES]
+    const of = (leaf: string): string => `ldlm.namespaces.filter-fs-OST0000_UUID.pool.${leaf}`
+    const stream = new CounterStream()
+    const first = `begin 1 1.00 0\n${value(of('granted'), '7\n')}${value(of('stats'), 'x\n')}${value(POLICIES, 'p\n')}end 1 1.00\n`
+    expect([...take(stream, 1, first, names).values].sort()).toEqual([
+      [of('granted'), '7'],
+      [of('stats'), 'x'],
+      [POLICIES, 'p'],
+    ])
+    const second = `begin 2 1.00 0\nsame ${of('granted')}\nend 2 1.00\n`
+    expect([...take(stream, 2, second, names).values].sort()).toEqual([
+      [of('granted'), '7'],
+      [POLICIES, 'p'],
+    ])
+    for (const line of [
+      `same ${of('stats')}\n`,
+      `same ${of('limit')}\n`,
+      value('ldlm.namespaces.filter-fs-OST0000_UUID.pool.limit', '7\n'),
+      value('ldlm.namespaces.MGC1_UUID.pool.granted', '7\n'),
+      value('ldlm.namespaces.filter-x.y_UUID.pool.granted', '7\n'),
+    ]) {
+      stream.expect(3, names)
+      expect(stream.push(`begin 3 1.00 0\n${line}end 3 1.00\n`), line).toMatchObject({ ok: false })
+    }
   })
 
   it('exploit: text of an entry cannot end an answer, and anything unexpected breaks the stream', () => {

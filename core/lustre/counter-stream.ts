@@ -14,15 +14,17 @@ export const STREAM_BANNER = 'sluice-read 1'
 export interface CounterReading {
   /** Number of the request. */
   readonly sequence: number
-  /** Uptime of the server when the reading began, ms; in steps of 10. */
+  /** Uptime of the server when the reading began, ms. */
   readonly uptimeMs: number
-  /** Time that the reading took on the server, ms; in steps of 10. */
+  /** Time that the reading took on the server, ms. */
   readonly tookMs: number
+  /** Resolution of both, ms: 10 where the server has no finer clock than its uptime. */
+  readonly stepMs: number
   /** CPU time of the process before the reading began, ms. */
   readonly cpuMs: number
   /** Characters received. */
   readonly bytes: number
-  /** Values that are readable now, changed or not; one per target where all targets were requested. */
+  /** Values that are readable now, changed or not; one per parameter where a pattern was requested. */
   readonly values: ReadonlyMap<string, ByteText>
   /** Requested parameters that are not readable as files. */
   readonly absent: readonly string[]
@@ -34,6 +36,8 @@ const LINE_MAX = 256
 const TEXT_MAX = 8 << 20
 const ANSWER_MAX = 96 << 20
 const TABLES_MAX = 512
+/** Most values of an answer: eleven lock counters of 512 targets. */
+const VALUES_MAX = 8192
 
 interface Table {
   readonly entries: Map<number, ByteText>
@@ -46,26 +50,54 @@ interface Pending {
   readonly names: readonly string[]
   readonly tables: Map<string, { readonly table: Table; readonly size: number }>
   readonly absent: string[]
+  /** Requested patterns of parameters, and the parameters of them that were printed. */
+  readonly patterns: readonly RegExp[]
+  readonly listed: Set<string>
   uptimeMs: number
+  /** Time of day, ms; undefined without a finer clock than the uptime. */
+  clockMs: number | undefined
   cpuMs: number
   bytes: number
 }
 
-const NAME = '([A-Za-z0-9_.*-]{1,160})'
+const NAME = '([A-Za-z0-9_.*{},-]{1,160})'
 const SECONDS = '(\\d{1,10}(?:\\.\\d{1,3})?)'
-const BEGIN = new RegExp(`^begin (\\d{1,12}) ${SECONDS} (\\d{1,18})$`)
-const END = new RegExp(`^end (\\d{1,12}) ${SECONDS}$`)
+/** Time of day, s; a reader of an earlier release has none. */
+const CLOCK = '(?: (?:(\\d{1,12}\\.\\d{1,9})|-))?'
+const BEGIN = new RegExp(`^begin (\\d{1,12}) ${SECONDS} (\\d{1,18})${CLOCK}$`)
+const END = new RegExp(`^end (\\d{1,12}) ${SECONDS}${CLOCK}$`)
+/** Resolution of an uptime, ms, and of Lustre's times as printed in the oldest releases. */
+const UPTIME_STEP_MS = 10
+const CLOCK_STEP_MS = 0.001
 const VALUE = new RegExp(`^value ${NAME} (\\d{1,7})$`)
 const TABLE = new RegExp(`^table ${NAME} (\\d{1,7})$`)
 const ABSENT = new RegExp(`^absent ${NAME}$`)
+const SAME = new RegExp(`^same ${NAME}$`)
 const ENTRY = /^(?:entry|part) (\d{1,12}) (\d{1,7})(?: (\d{1,7}))?$/
 const GONE = /^gone (\d{1,12})$/
 
 const broken = (why: string): Result<never> =>
   fail({ code: 'STREAM_BROKEN', what: 'A reading of counters is lost', why })
 
+const patterns = new Map<string, RegExp>()
+/** Pattern of the parameters that a name with `*` and `{a,b}` stands for; undefined for a name without, and for tables. */
+function patternOf(name: string): RegExp | undefined {
+  if (!/[*{]/.test(name) || name.endsWith('.job_stats')) return undefined
+  let pattern = patterns.get(name)
+  if (!pattern) {
+    const source = name.replace(/[.*{},]/g, (c) =>
+      c === '.' ? '\\.' : c === '*' ? '[A-Za-z0-9_-]+' : c === '{' ? '(?:' : c === '}' ? ')' : '|',
+    )
+    patterns.set(name, (pattern = new RegExp(`^${source}$`)))
+  }
+  return pattern
+}
+
 const textOf = (table: Table): ByteText =>
   (table.text ??= table.entries.size === 0 ? '' : `job_stats:\n${[...table.entries.values()].join('\n')}`)
+
+const isRequested = ({ names, patterns: requested }: Pending, name: string): boolean =>
+  names.includes(name) || requested.some((p) => p.test(name))
 
 export class CounterStream {
   readonly #values = new Map<string, ByteText>()
@@ -74,6 +106,8 @@ export class CounterStream {
   #pending: Pending | undefined
   #table: Table | undefined
   #hasBegun = false
+  /** Time of day at which the server booted, ms, as far as its uptime tells. */
+  #bootMs: number | undefined
   readonly #detach: (text: ByteText) => ByteText
 
   /** @param detach  copies a text that is kept: a slice would keep the whole answer in memory. */
@@ -83,7 +117,18 @@ export class CounterStream {
 
   /** Expects the answer to a request; the previous one must be complete. */
   expect(sequence: number, names: readonly string[]): void {
-    this.#pending = { sequence, names, tables: new Map(), absent: [], uptimeMs: 0, cpuMs: 0, bytes: 0 }
+    this.#pending = {
+      sequence,
+      names,
+      tables: new Map(),
+      absent: [],
+      patterns: names.flatMap((n) => patternOf(n) ?? []),
+      listed: new Set(),
+      uptimeMs: 0,
+      clockMs: undefined,
+      cpuMs: 0,
+      bytes: 0,
+    }
     this.#hasBegun = false
     this.#table = undefined
   }
@@ -112,7 +157,8 @@ export class CounterStream {
       if (ended) {
         this.#text = ''
         if (end + 1 !== text.length) return broken('it printed more than an answer')
-        return this.#complete(pending, Number(ended[1]), Number(ended[2]) * 1000)
+        const clockMs = ended[3] === undefined ? undefined : Number(ended[3]) * 1000
+        return this.#complete(pending, Number(ended[1]), { uptimeMs: Number(ended[2]) * 1000, clockMs })
       }
       const next = this.#line(pending, line, text, end + 1)
       if (next === 'short') break
@@ -131,19 +177,22 @@ export class CounterStream {
       this.#hasBegun = true
       pending.uptimeMs = Number(begin[2]) * 1000
       pending.cpuMs = Number(begin[3]) / 1e6
+      pending.clockMs = begin[4] === undefined ? undefined : Number(begin[4]) * 1000
       return from
     }
     if (!this.#hasBegun) return 'bad'
     const value = VALUE.exec(line)
     if (value) {
       const size = Number(value[2])
-      if (size > TEXT_MAX || !pending.names.includes(value[1] ?? '')) return 'bad'
+      if (size > TEXT_MAX || !isRequested(pending, value[1] ?? '')) return 'bad'
       if (text.length < from + size) return 'short'
       const end = from + size
       // As lctl prints it: without the newline that ends it.
       const isEnded = size > 0 && text[end - 1] === '\n'
-      this.#values.set(value[1] ?? '', this.#detach(text.slice(from, isEnded ? end - 1 : end)))
-      return end
+      const name = this.#detach(value[1] ?? '')
+      this.#values.set(name, this.#detach(text.slice(from, isEnded ? end - 1 : end)))
+      pending.listed.add(name)
+      return pending.listed.size > VALUES_MAX ? 'bad' : end
     }
     const entry = ENTRY.exec(line)
     if (entry) return this.#entry(entry, text, from)
@@ -182,6 +231,11 @@ export class CounterStream {
       pending.tables.set(name, { table: this.#table, size: Number(table[2]) })
       return true
     }
+    const same = SAME.exec(line)?.[1]
+    if (same !== undefined) {
+      pending.listed.add(this.#detach(same))
+      return isRequested(pending, same) && this.#values.has(same)
+    }
     const name = ABSENT.exec(line)?.[1]
     if (name === undefined || !pending.names.includes(name)) return false
     this.#values.delete(name)
@@ -189,7 +243,23 @@ export class CounterStream {
     return true
   }
 
-  #complete(pending: Pending, sequence: number, endMs: number): Result<CounterReading> {
+  /**
+   * Uptime in the steps of the time of day, which is followed as long as both agree: it may be set.
+   *
+   * @returns  undefined without a time of day.
+   */
+  #fineUptimeMs({ uptimeMs, clockMs }: Pick<Pending, 'uptimeMs' | 'clockMs'>): number | undefined {
+    if (clockMs === undefined) return undefined
+    const fineMs = this.#bootMs === undefined ? undefined : clockMs - this.#bootMs
+    if (fineMs === undefined || Math.abs(fineMs - uptimeMs) > 2 * UPTIME_STEP_MS) this.#bootMs = clockMs - uptimeMs
+    return clockMs - (this.#bootMs ?? 0)
+  }
+
+  #complete(
+    pending: Pending,
+    sequence: number,
+    end: { readonly uptimeMs: number; readonly clockMs: number | undefined },
+  ): Result<CounterReading> {
     this.#pending = undefined
     if (!this.#hasBegun || sequence !== pending.sequence) return broken('an answer to another request')
     const values = new Map<string, ByteText>()
@@ -206,7 +276,27 @@ export class CounterStream {
       const value = this.#values.get(name)
       if (value !== undefined) values.set(name, value)
     }
-    const { uptimeMs, cpuMs, bytes, absent } = pending
-    return ok({ sequence, uptimeMs, tookMs: Math.max(0, endMs - uptimeMs), cpuMs, bytes, values, absent })
+    if (pending.patterns.length > 0) {
+      for (const [name, value] of this.#values) {
+        if (pending.listed.has(name)) values.set(name, value)
+        else if (pending.patterns.some((p) => p.test(name)) && !pending.names.includes(name)) this.#values.delete(name)
+      }
+    }
+    const { cpuMs, bytes, absent } = pending
+    const fineMs = this.#fineUptimeMs(pending)
+    const fineTookMs = (end.clockMs ?? NaN) - (pending.clockMs ?? NaN)
+    const tookMs = Math.max(0, end.uptimeMs - pending.uptimeMs)
+    // A clock that was set meanwhile does not count.
+    const isFine = fineMs !== undefined && fineTookMs >= 0 && Math.abs(fineTookMs - tookMs) <= 2 * UPTIME_STEP_MS
+    return ok({
+      sequence,
+      uptimeMs: isFine ? fineMs : pending.uptimeMs,
+      tookMs: isFine ? fineTookMs : tookMs,
+      stepMs: isFine ? CLOCK_STEP_MS : UPTIME_STEP_MS,
+      cpuMs,
+      bytes,
+      values,
+      absent,
+    })
   }
 }

@@ -2,9 +2,20 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '#tests/any-character.ts'
+import { EmulatedCluster } from '../emulator/cluster.ts'
+import { parseScenario } from '../emulator/scenario.ts'
 import { parseCommandLine } from '../emulator/shell/command-line.ts'
 import { errnoNumber, errnoText } from './errno.ts'
-import { formatParam, getParamCommand, setParamCommand, shellQuote, splitParams } from './lctl.ts'
+import {
+  assignmentResults,
+  formatParam,
+  getParamCommand,
+  readNames,
+  setParamCommand,
+  setParamsCommand,
+  shellQuote,
+  splitParams,
+} from './lctl.ts'
 
 const wordsOf = (line: string): readonly string[] => {
   const steps = parseCommandLine(line)
@@ -131,5 +142,71 @@ describe('errno', () => {
     expect([errnoNumber('EAGAIN'), errnoNumber('ENODEV'), errnoNumber('EINVAL'), errnoNumber('ENAMETOOLONG')]).toEqual([
       11, 19, 22, 36,
     ])
+  })
+})
+
+describe('readNames', () => {
+  it('returns the names of a reading, and of nothing else', () => {
+    const names = ['version', 'obdfilter.*.job_stats', 'ldlm.namespaces.{filter,mdt}-*_UUID.pool.{granted,stats}']
+    expect(readNames(getParamCommand(...names))).toEqual(names)
+    for (const line of [
+      'lctl dl',
+      'lctl get_param',
+      'lctl get_param  x',
+      'lctl get_param -n version',
+      'lctl get_param x; y',
+      "lctl get_param 'x'",
+      'lctl set_param x=y',
+    ]) {
+      expect(readNames(line), line).toBeUndefined()
+    }
+  })
+})
+
+describe('several assignments in one call', () => {
+  const NAME = 'ost.OSS.ost_io.nrs_tbf_rule'
+  const wrong = 'reg change nosuch rate=3'
+  const right = ['reg change b rate=5', 'reg start c jobid={c.x} rate=1']
+
+  it.each(['2.12.9', '2.15.8', '2.16.1', '2.17.0', '2.17.50'])('are told apart in the output of %s', (version) => {
+    for (const order of [
+      [wrong, ...right],
+      [...right, wrong],
+      [right[0] ?? '', wrong, right[1] ?? ''],
+    ]) {
+      const disk = { bandwidth_mb_s: 100, per_op_us: 20, channels: 1 }
+      const text = JSON.stringify({
+        title: 'One',
+        cluster: 'one',
+        clients: { count: 1 },
+        policy: 'tbf jobid',
+        control: { max_rate: 100 },
+        oss: [{ name: 'oss01', version, osts: [{ name: 'fs-OST0000', disk }] }],
+        jobs: [{ id: 'x.1', clients: [1], op: 'write', size_kib: 64, pattern: { kind: 'continuous' } }],
+      })
+      const scenario = parseScenario(text)
+      if (!scenario.ok) throw new Error(scenario.error.why)
+      const node = new EmulatedCluster(scenario.value).node('oss01')
+      if (!node) throw new Error('no server')
+      expect(node.exec(setParamCommand(NAME, 'reg start b jobid={b.x} rate=9'))).toMatchObject({ code: 0 })
+      const { results, rest } = assignmentResults(NAME, order, node.exec(setParamsCommand(NAME, order)))
+      expect(rest).toEqual([])
+      for (const [i, value] of order.entries()) {
+        const { isWritten, message } = results[i] ?? {}
+        if (value !== wrong) expect([isWritten, message], value).toEqual([true, ''])
+        else {
+          expect(isWritten).toBe(false)
+          expect(message).toMatch(/^error: set_param: setting .*No such file or directory$/)
+        }
+      }
+    }
+  })
+
+  it('are all without effect, with the reason, if nothing was executed', () => {
+    const ran = { stdout: '', stderr: 'sudo: a password is required\n', code: 1 }
+    expect(assignmentResults(NAME, right, ran)).toEqual({
+      results: right.map(() => ({ isWritten: false, message: '' })),
+      rest: ['sudo: a password is required'],
+    })
   })
 })

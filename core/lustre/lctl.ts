@@ -15,9 +15,56 @@ export function shellQuote(word: string): string {
 export const getParamCommand = (...names: readonly string[]): string =>
   `lctl get_param ${names.map(shellQuote).join(' ')}`
 
-/** Builds the command that writes one parameter: one assignment per call, because several share one exit code. */
-export const setParamCommand = (name: string, value: string): string =>
-  `lctl set_param ${shellQuote(name)}=${shellQuote(value)}`
+/** Names of a command built by `getParamCommand`; undefined for any other text. */
+export function readNames(command: string): readonly string[] | undefined {
+  const [, words] = /^lctl get_param (.*)$/s.exec(command) ?? []
+  const names = words?.split(' ').map((word) => word.replace(/^'(.*)'$/s, '$1'))
+  const isPlain = names?.every((name) => !name.startsWith('-')) === true
+  return isPlain && getParamCommand(...names) === command ? names : undefined
+}
+
+/** Builds the command that writes one value to a parameter. */
+export const setParamCommand = (name: string, value: string): string => setParamsCommand(name, [value])
+
+/**
+ * Builds the command that writes several values to one parameter, in order. They share one exit code: of the first failure, or since
+ * 2.16 of the last value; `assignmentResults` tells them apart.
+ */
+export const setParamsCommand = (name: string, values: readonly string[]): string =>
+  `lctl set_param ${values.map((value) => `${shellQuote(name)}=${shellQuote(value)}`).join(' ')}`
+
+/** Result of one value of a `set_param` with several. */
+export interface AssignmentResult {
+  readonly isWritten: boolean
+  /** Last line of its own messages; empty for none. */
+  readonly message: string
+}
+
+/**
+ * Separates the results of a `set_param` with several different values: lctl prints `NAME=VALUE` for each that was written, and messages
+ * with the value for each that was not.
+ *
+ * @returns  one per value, in order; and the messages of no value, such as those of a shell or of sudo.
+ */
+export function assignmentResults(
+  name: string,
+  values: readonly string[],
+  { stdout, stderr, code }: { readonly stdout: ByteText; readonly stderr: ByteText; readonly code: number },
+): { readonly results: readonly AssignmentResult[]; readonly rest: readonly string[] } {
+  const echoed = new Set(stdout.split('\n'))
+  const messages = new Map<string, string>()
+  const rest: string[] = []
+  for (const line of stderr.split('\n').filter((l) => l.trim() !== '')) {
+    const value = values.find((v) => line.includes(`=${v}: `) || line.includes(`='${v}': `))
+    if (value === undefined) rest.push(line.trim())
+    else messages.set(value, line.trim())
+  }
+  const results = values.map((value): AssignmentResult => {
+    const message = messages.get(value) ?? ''
+    return { isWritten: message === '' && (code === 0 || echoed.has(`${name}=${value}`)), message }
+  })
+  return { results, rest }
+}
 
 const PARAMETER = /^([A-Za-z0-9_][\w.@:-]*)=/
 const SPACE = 32

@@ -3,7 +3,7 @@
  * field is checked here, and its value in `allocate`.
  */
 import { fail, ok, type Result } from '../base/result.ts'
-import type { Algorithm, JobDemand, Rates } from './algorithms/algorithm.ts'
+import type { Algorithm, Forecast, JobDemand, Rates } from './algorithms/algorithm.ts'
 import { allocate, type AlgorithmCode, type AlgorithmFault } from './algorithms/allocate.ts'
 import type { Leftover } from './algorithms/proportional-sharing.ts'
 import type { Oversubscription } from './algorithms/scaled.ts'
@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, unknown>>
  * Evaluates control cycles, line by line, without state between them.
  *
  * A line is
- * `{"algorithm","max_rate","jobs":[{"id","demand","usage"}],"epsilon"?,"slots"?,"oversubscription"?,"leftover"?}`,
+ * `{"algorithm","max_rate","jobs":[{"id","demand","usage","forecast"?:{"arrivals","volatility","waiting"}}],"epsilon"?,"slots"?,"oversubscription"?,"leftover"?}`,
  * rates in op/s, demand and usage null or absent if unknown. The answer is `{"rates":{ID:op/s}}`, or
  * `{"error":{"code","message"}}` with an `AlgorithmCode`.
  */
@@ -65,13 +65,23 @@ function readJobs(list: unknown): Result<JobDemand[], AlgorithmFault> {
   const jobs: JobDemand[] = []
   for (const item of list as unknown[]) {
     if (!isFields(item)) return refuse('E_JOBS', 'a job must be an object')
-    const { id, demand, usage } = item
+    const { id, demand, usage, forecast } = item
     if (typeof id !== 'string') return refuse('E_JOB_ID', 'job id must be a string')
     if (!isNumberOrNone(demand)) return refuse('E_DEMAND', 'demand must be a number > 0')
     if (!isNumberOrNone(usage)) return refuse('E_USAGE', 'usage must be >= 0')
-    jobs.push({ id, demand: demand ?? null, usage: usage ?? null })
+    const expected = forecast == null ? null : forecastOf(forecast)
+    if (expected === undefined) {
+      return refuse('E_FORECAST', 'forecast must be an object of arrivals, volatility and waiting')
+    }
+    jobs.push({ id, demand: demand ?? null, usage: usage ?? null, forecast: expected })
   }
   return ok(jobs)
+}
+
+function forecastOf(given: unknown): Forecast | undefined {
+  if (!isFields(given)) return undefined
+  const { arrivals, volatility, waiting } = given
+  return isNumber(arrivals) && isNumber(volatility) && isNumber(waiting) ? { arrivals, volatility, waiting } : undefined
 }
 
 const isFields = (value: unknown): value is Fields =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type PapersResult, runPapers, select } from './claims.ts'
 import { type Bound, type Comparator, holds } from './expectation.ts'
-import type { Experiment } from './experiment.ts'
+import { type Experiment, originalOf } from './experiment.ts'
 
 const host = { now: () => 0 }
 
@@ -111,6 +111,30 @@ describe('runPapers', () => {
   it('does not hold a claim that nothing measured', () => {
     const silent = { ...experiment('A'), measure: () => new Map() }
     expect(run([silent], [1]).claims[0]).toMatchObject({ ok: false, measured: NaN })
+  })
+})
+
+describe('an advance', () => {
+  const advance = (on: 'median' | 'every seed', than: number): Experiment => {
+    const base = experiment('A')
+    return {
+      ...base,
+      expectations: [
+        { ...base.expectations[0]!, published: { value: null }, required: { target: { is: '<=', than }, on } },
+      ],
+      measure: (runs) => new Map([...base.measure(runs), [originalOf('toy.A.1'), 10 * (runs.get('A') as number)]]),
+    }
+  }
+  it('has the value of the original, and its requirement judged on the median or on every seed', () => {
+    const [claim] = run([advance('median', 3)], [9, 1, 3]).claims
+    expect(claim).toMatchObject({ measured: 3, original: 30, met: true, verdict: null, range: [1, 9] })
+    expect(run([advance('every seed', 3)], [9, 1, 3]).claims[0]).toMatchObject({ met: false })
+    expect(run([advance('every seed', 9)], [9, 1, 3]).claims[0]).toMatchObject({ met: true })
+  })
+
+  it('keeps the original of a selected claim', () => {
+    const { experiments } = select([advance('median', 3)], ['toy.A.1'])
+    expect(run(experiments, [2]).claims).toMatchObject([{ id: 'toy.A.1', original: 20 }])
   })
 })
 

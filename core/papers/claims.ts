@@ -1,16 +1,17 @@
 /** Evaluation of claims: experiments on several seeds, published next to measured values. */
 import { median } from '../base/statistics.ts'
-import type { Experiment, Figure, Host } from './experiment.ts'
+import { type Experiment, type Figure, type Host, originalOf } from './experiment.ts'
 import {
   type Bound,
   type Comparator,
   type Expectation,
   type Measured,
+  type Requirement,
   type Target,
   type Tolerance,
   holds,
 } from './expectation.ts'
-import { deviationOf, targetOf, type Verdict, verdictOf } from './verdict.ts'
+import { deviationOf, meets, targetOf, type Verdict, verdictOf } from './verdict.ts'
 
 /** One claim and its result. Names as in the machine interface. */
 export interface Claim {
@@ -45,6 +46,12 @@ export interface Claim {
   /** Proof that no faithful implementation can give the published value. */
   readonly proof?: string
   readonly note?: string
+  /** Requirement on an advance. */
+  readonly required?: Requirement
+  /** True if the requirement is met. */
+  readonly met?: boolean
+  /** Median of the paper's rule in the same runs; only for advances. */
+  readonly original?: Measured
 }
 
 /** Progress of a run. */
@@ -93,9 +100,7 @@ export function* runPapers(
     }
   }
   const claims = experiments.flatMap((experiment) =>
-    experiment.expectations.map((expectation) =>
-      judge(experiment, expectation, seeds, values.get(expectation.id) ?? []),
-    ),
+    experiment.expectations.map((expectation) => judge(experiment, expectation, seeds, values)),
   )
   return { claims, figures }
 }
@@ -104,9 +109,11 @@ function judge(
   experiment: Experiment,
   expectation: Expectation,
   seeds: readonly number[],
-  values: readonly Measured[],
+  all: ReadonlyMap<string, readonly Measured[]>,
 ): Claim {
-  const { id, ref, claim: what, metric, comparator, bound, prototype, published } = expectation
+  const { id, ref, claim: what, metric, comparator, bound, prototype, published, required } = expectation
+  const values = all.get(id) ?? []
+  const original = all.get(originalOf(id))
   const failed = seeds.filter((_, i) => !holds(comparator, bound, values[i] ?? NaN))
   const numbers = values.filter((value) => typeof value === 'number')
   const measured = medianOf(values)
@@ -133,6 +140,8 @@ function judge(
     ...(calibrates === undefined ? {} : { calibrates }),
     ...(proof === undefined ? {} : { proof }),
     ...(note === undefined ? {} : { note }),
+    ...(required === undefined ? {} : { required, met: meets(required, values, measured) }),
+    ...(original === undefined ? {} : { original: medianOf(original) }),
   }
 }
 
@@ -169,5 +178,8 @@ export function select(
 const restricted = (experiment: Experiment, expectations: readonly Expectation[]): Experiment => ({
   ...experiment,
   expectations,
-  measure: (runs) => new Map([...experiment.measure(runs)].filter(([id]) => expectations.some((x) => x.id === id))),
+  measure: (runs) =>
+    new Map(
+      [...experiment.measure(runs)].filter(([id]) => expectations.some((x) => x.id === id || originalOf(x.id) === id)),
+    ),
 })

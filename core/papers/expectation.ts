@@ -44,6 +44,13 @@ export interface Published {
   readonly note?: string
 }
 
+/** Requirement on an advance: a rule of this program that has no published value. */
+export interface Requirement {
+  readonly target: Target
+  /** Values that must agree with the target: their median, or each of them. */
+  readonly on: 'median' | 'every seed'
+}
+
 export interface Expectation {
   /** For example `adaptbf.IV-D.1`. */
   readonly id: string
@@ -58,6 +65,8 @@ export interface Expectation {
   readonly bound: Bound
   /** Value that a prototype measured; undefined for claims without one. */
   readonly prototype?: Measured
+  /** Only for advances. */
+  readonly required?: Requirement
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -74,7 +83,7 @@ export function expectationsOf(file: object, experiment: string): Expectation[] 
   return (section.assertions as Fields[]).map((fields) => {
     const comparator = COMPARATORS.find((known) => known === fields.comparator)
     invariant(comparator !== undefined, `the comparator of ${String(fields.id)} is known`)
-    const { target, tolerance, calibrates, proof, note, prototype_value: prototype } = fields
+    const { target, tolerance, calibrates, proof, note, prototype_value: prototype, required } = fields
     return {
       id: fields.id as string,
       claim: fields.claim as string,
@@ -91,6 +100,7 @@ export function expectationsOf(file: object, experiment: string): Expectation[] 
         ...(note === undefined ? {} : { note: note as string }),
       },
       ...(prototype === undefined ? {} : { prototype: prototype as Measured }),
+      ...(required === undefined ? {} : { required: required as Requirement }),
     }
   })
 }

@@ -105,11 +105,17 @@ export interface Experiment<R = unknown> {
   /** Constants of the model that were fitted, for display beside the results; absent: none. */
   readonly fits?: readonly Fit[]
   readonly parts: readonly Part<R>[]
-  /** Returns every claim's value, by claim id. */
+  /**
+   * Returns every claim's value, by claim id. For a claim of an advance, the value under the paper's rule in the same
+   * runs is added by `originalOf` its id.
+   */
   measure(runs: ReadonlyMap<string, R>): ReadonlyMap<string, Measured>
   /** Returns the paper's figures; empty if it has none. */
   figures(runs: ReadonlyMap<string, R>): Figure[]
 }
+
+/** Key of the value that the paper's rule has where a claim of an advance is measured. */
+export const originalOf = (claimId: string): string => `${claimId}:original`
 
 /** Result of one seed. */
 export interface ExperimentResult {

@@ -6,7 +6,7 @@
  * - `differs`: outside the tolerance.
  * - `contradicts`: outside the tolerance, and no faithful implementation can be inside it, for which there is a proof.
  */
-import type { Measured, Published, Target, Tolerance } from './expectation.ts'
+import type { Measured, Published, Requirement, Target, Tolerance } from './expectation.ts'
 
 export type Verdict = 'reproduced' | 'calibrated' | 'differs' | 'contradicts'
 
@@ -55,6 +55,16 @@ export function verdictOf(published: Published, measured: Measured): Verdict | n
   if (target === undefined || typeof measured !== 'number') return null
   if (agrees(target, published.tolerance, measured)) return 'reproduced'
   return published.proof === undefined ? 'differs' : 'contradicts'
+}
+
+/**
+ * True if the values of an advance agree with its requirement.
+ *
+ * @param values  of each seed; none do not meet anything. @param middle  their median.
+ */
+export function meets({ target, on }: Requirement, values: readonly Measured[], middle: Measured): boolean {
+  const judged = on === 'median' ? [middle] : values
+  return values.length > 0 && judged.every((value) => typeof value === 'number' && agrees(target, undefined, value))
 }
 
 /**

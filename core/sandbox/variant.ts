@@ -51,7 +51,7 @@ export interface Variant {
   /** Written on every server of the service from `onS` on. */
   readonly rules: readonly VariantRule[]
   /** PADLL's algorithm for metadata, `off`, or null for the scenario's. */
-  readonly metadata: 'off' | 'static' | 'uniform' | 'priority' | 'proportional' | 'psfa' | null
+  readonly metadata: 'off' | 'static' | 'uniform' | 'priority' | 'proportional' | 'psfa' | 'psfa-adaptive' | null
   /** System limits of metadata that differ from the scenario's. */
   readonly metadataLimits: readonly MetadataLimitSetting[]
   /** QoS of the data nodes; off: bare nodes, basic: without conversion and decay. */

@@ -16,6 +16,7 @@ const ALGORITHM_OF: Readonly<Record<Exclude<NonNullable<Variant['metadata']>, 'o
   priority: 'priority',
   proportional: 'psharing',
   psfa: 'psfa',
+  'psfa-adaptive': 'psfa-adaptive',
 }
 
 export interface VariedScenario {

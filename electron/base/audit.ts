@@ -39,6 +39,8 @@ export type AuditSink = (record: AuditRecord) => void
 export interface SharedChain {
   /** Must have it on disk (or fail) before it returns. */
   append(entry: AuditEntry): AuditRecord
+  /** Same without blocking, together with entries of others that are on their way to the disk. */
+  appendLater?(entry: AuditEntry): Promise<AuditRecord>
 }
 
 /** Author of the records of one console, and its clock. */
@@ -95,6 +97,7 @@ export interface WaitingRecords {
 
 export class Audit {
   readonly #append: (entry: AuditEntry) => AuditRecord
+  readonly #appendLater: ((entry: AuditEntry) => Promise<AuditRecord>) | undefined
   readonly #author: AuditAuthor | undefined
   #last: Pick<AuditRecord, 'number' | 'hash'> | undefined
   #waiting: WaitingRecords | undefined
@@ -115,6 +118,7 @@ export class Audit {
             return record
           }
         : (entry) => to.append(entry)
+    if (typeof to !== 'function' && to.appendLater) this.#appendLater = (entry) => to.appendLater!(entry)
   }
 
   get number(): number {
@@ -130,6 +134,23 @@ export class Audit {
   write(atMs: number, server: string, kind: AuditRecord['kind'], text: string, plan = ''): void {
     this.#writeWaiting()
     this.#last = this.#append(this.#entry(atMs, server, kind, text, plan))
+  }
+
+  /**
+   * Same as `write`, without blocking: resolves when the record is on disk; undefined if it already is. Records of one caller keep their
+   * order if each is awaited.
+   *
+   * @throws  the error of the sink: nothing may be sent without a record.
+   */
+  record(atMs: number, server: string, kind: AuditRecord['kind'], text: string, plan = ''): Promise<void> | undefined {
+    if (!this.#appendLater) {
+      this.write(atMs, server, kind, text, plan)
+      return undefined
+    }
+    this.#writeWaiting()
+    return this.#appendLater(this.#entry(atMs, server, kind, text, plan)).then((record) => {
+      if (record.number > this.number) this.#last = record
+    })
   }
 
   /**

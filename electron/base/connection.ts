@@ -46,7 +46,7 @@ export interface NodeConnection {
 /** Reader of a server's counters that is one process for the session, instead of a command per reading. */
 export interface CounterSource {
   /**
-   * Reads parameters by the names of lctl, all targets of a kind at once.
+   * Reads parameters by the names of lctl, all targets of a kind at once. `absent` names those that have to be read by lctl.
    *
    * Failures: STREAM_UNAVAILABLE with the reason, STREAM_BROKEN, those of the session. Whoever reads then uses lctl.
    */
@@ -88,6 +88,8 @@ export interface ClusterSource {
   readonly periodNs: number
   /** Sets the period from the next sample on; a source without it has a fixed period. */
   setPeriodNs?(ns: number): void
+  /** Set control period of servers with their own clocks; absent: servers are controlled with the samples. */
+  readonly controlNs?: number | undefined
   /** Share of one server core that monitoring may use, if set. */
   readonly coreShare?: number | undefined
   /** `jobid_name` of the cluster's clients, if known: the format of job ids. */

@@ -38,6 +38,9 @@ export const statsOf = ({ policies }: Service): string => policies.replace(/nrs_
 /** Parameter with the service time estimates of a service. */
 export const timeoutsOf = ({ policies }: Service): string => policies.replace(/nrs_policies$/, 'timeouts')
 
+/** Locations of brw_stats: at the target, as in old releases, and at its disk (measured A16). */
+export const BRW_PARAMETERS = ['obdfilter.*.brw_stats', 'osd-*.*.brw_stats'] as const
+
 /** True for a job_stats parameter, including the sum of a truncated table. */
 export const isJobStats = (name: string): boolean => name.endsWith('.job_stats') || name.endsWith('.job_stats.sum')
 

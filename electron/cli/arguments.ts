@@ -1,6 +1,7 @@
 /** Arguments that several commands take. */
 import { existsSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
+import { CONTROL_MAX_MS, CONTROL_MS, controlMs } from '#core/api/clusters.ts'
 import { EXPIRY_MAX_S } from '#core/api/rule-edits.ts'
 import { demoScenario } from '../files/resources.ts'
 
@@ -11,6 +12,13 @@ export const seconds = (text: string): number => {
   const n = Number(text)
   if (!(n > 0 && n <= 1e6)) throw new InvalidArgumentError('Seconds above 0 and up to 1000000.')
   return n
+}
+
+/** Control period of a server, ms. */
+export const controlPeriod = (text: string): number => {
+  const parsed = controlMs.safeParse(/^\d{1,5}$/.test(text) ? Number(text) : undefined)
+  if (!parsed.success) throw new InvalidArgumentError(`Whole milliseconds from ${CONTROL_MS} to ${CONTROL_MAX_MS}.`)
+  return parsed.data
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
+import { streamedCluster } from '../../tests/node/streamed-servers.ts'
 import { periodLine, periodText } from './control-lines.ts'
 
 it('advise prints commands that an operator can paste on the server named above them', async () => {
@@ -26,4 +27,41 @@ it('a controller that enforces prints one line a period', async () => {
   const c = emulatedCluster(twoJobs(), { controller: 'static', mode: 'enforce' })
   await c.run(3)
   expect(periodText(c.monitor, []).split('\n')).toHaveLength(1)
+})
+
+describe('servers with their own clocks', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] })
+  })
+  afterEach(() => void vi.useRealTimers())
+
+  it('have their control period, its jitter and the durations of its parts in every line', async () => {
+    const c = streamedCluster({ scenario: twoJobs(), mode: 'advise', readMs: (host) => (host === 'oss01' ? 6 : null) })
+    c.start()
+    await vi.advanceTimersByTimeAsync(10_000)
+    const { periods } = periodLine(c.monitor, []) as { periods: Record<string, unknown>[] }
+    expect(periods[0]).toMatchObject({
+      host: 'oss01',
+      own_clock: true,
+      set_ms: 100,
+      run_ms: 100,
+      missed: 0,
+      p50_ms: 100,
+    })
+    expect(periods[0]?.['collect_ms']).toBeCloseTo(6, 0)
+    expect(periods[1]).toEqual({
+      host: 'oss02',
+      own_clock: false,
+      set_ms: 100,
+      run_ms: 1000,
+      why: 'its counters are read by lctl',
+      periods: 0,
+      missed: 0,
+    })
+    const [head] = periodText(c.monitor, []).split('\n')
+    expect(head).toMatch(/oss01 0 rules, \d shown, every 100 ms \(p99 100 ms\); oss02 0 rules/)
+    const stopped = c.stop()
+    await vi.advanceTimersByTimeAsync(2000)
+    await stopped
+  })
 })

@@ -1,8 +1,9 @@
-/** Output of `sluice control`: one line per observation period. */
+/** Output of `sluice control`: one line per sample. */
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { ControlLag } from '#core/control/controller.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
+import type { ServerPeriodFrame } from '#core/api/periods.ts'
 import { literals } from '../base/connection.ts'
 import { placeOf, SERVICES } from '../base/service.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
@@ -60,10 +61,40 @@ function rulesOn(monitor: ClusterMonitor, host: string): object {
         t: outcome.atMs / 1000,
         state: outcome.state,
         detail: outcome.detail,
+        ...(outcome.putOff ? { put_off: outcome.putOff } : {}),
         commands: outcome.plan.commands.map((c) => c.value),
       },
     }),
   }
+}
+
+/** Control period of a server. Durations in ms, means of recent periods; jitter and misses of the last minute. */
+function periodJson({ host, setMs, runMs, why, timesMs, ...p }: ServerPeriodFrame): object {
+  return {
+    host,
+    own_clock: p.hasOwnClock,
+    set_ms: setMs,
+    run_ms: runMs,
+    ...(why === '' ? {} : { why }),
+    periods: p.periods,
+    missed: p.missed,
+    ...(p.p50Ms === null ? {} : { p50_ms: p.p50Ms }),
+    ...(p.p99Ms === null ? {} : { p99_ms: p.p99Ms }),
+    ...(timesMs && {
+      collect_ms: timesMs.collect,
+      decide_ms: timesMs.decide,
+      write_ms: timesMs.write,
+      read_back_ms: timesMs.readBack,
+    }),
+  }
+}
+
+/** Control period of a server for a terminal; empty while it is controlled with the samples. */
+function periodOf(monitor: ClusterMonitor, host: string): string {
+  const p = monitor.serverPeriods.find((s) => s.host === host)
+  if (!p?.hasOwnClock) return ''
+  const late = p.missed === 0 ? '' : `, ${p.missed} missed`
+  return `, every ${p.runMs} ms${p.p99Ms === null ? '' : ` (p99 ${Math.round(p.p99Ms)} ms${late})`}`
 }
 
 export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
@@ -86,6 +117,7 @@ export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
     ...(loop.shadowRemainingNs > 0 ? { shadow_left_s: Math.round(loop.shadowRemainingNs / 1e8) / 10 } : {}),
     decisions: loop.mode === 'observe' ? [] : decisions,
     rules: monitor.servers.map((host) => rulesOn(monitor, host)),
+    ...(monitor.serverPeriods.length === 0 ? {} : { periods: monitor.serverPeriods.map(periodJson) }),
     records: loop.mode === 'observe' ? {} : Object.fromEntries(records),
     ...(unread.length === 0 ? {} : { partial: true, missing: unread }),
     ...(monitor.failures.length === 0
@@ -111,7 +143,7 @@ export function periodText(monitor: ClusterMonitor, missing: Missing): string {
     const { rules } = rulesOn(monitor, host) as { rules: unknown[] }
     const outcome = loop.outcome(host)
     const plan = outcome ? `, ${outcome.plan.commands.length} ${outcome.state}` : ''
-    return `${host} ${rules.length} rules${plan}`
+    return `${host} ${rules.length} rules${plan}${periodOf(monitor, host)}`
   })
   const shadow = loop.shadowRemainingNs > 0 ? `, shown only for ${Math.ceil(loop.shadowRemainingNs / 1e9)} s` : ''
   const silent = unreadIn(monitor, monitor.sample, missing).map((m) => `${m.host} missing: ${m.reason}`)

@@ -23,6 +23,8 @@ export interface ControlOptions {
   readonly mode: Mode
   readonly target?: string
   readonly for?: number
+  /** Control period of each server, ms; by default that of the cluster. */
+  readonly period?: number
   readonly takeOver?: true
   /** Name of the cluster, typed to confirm that no other program reads job_stats. */
   readonly clearJobStats?: string
@@ -220,10 +222,19 @@ const notTyped = (name: string, target: string | undefined): Failure => ({
   next: `Type --target ${name}.`,
 })
 
+const PERIOD_OF_SCENARIO: Failure = {
+  code: 'PERIOD_OF_SCENARIO',
+  what: 'The controller was not started',
+  why: 'the period of the emulator is that of its scenario',
+  unaffected: 'Nothing was sent.',
+  next: 'Omit --period, or set control.period_ms in the scenario.',
+}
+
 export async function control(name: string, options: ControlOptions, command: Command): Promise<void> {
   const { json, mode, target } = options
   if (mode === 'enforce' && target !== name) return stopJson(notTyped(name, target), json, EXIT.usage)
-  const opened = await openCluster(name, flagsOf(command), { reconnects: true })
+  if (options.period !== undefined && name === 'emulator') return stopJson(PERIOD_OF_SCENARIO, json, EXIT.usage)
+  const opened = await openCluster(name, flagsOf(command), { reconnects: true, controlMs: options.period })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
   const run = new Run(cluster, options)

@@ -3,7 +3,8 @@ import { ADAPTBF, CONTROLLER_NAMES } from '#core/controllers/registry.ts'
 import { Command, Option } from 'commander'
 import { MODES } from '#core/control/controller.ts'
 import { addClustersFlags } from './clusters-flags.ts'
-import { seconds } from './arguments.ts'
+import { CONTROL_MAX_MS, CONTROL_MS } from '#core/api/clusters.ts'
+import { controlPeriod, seconds } from './arguments.ts'
 
 type Action = typeof import('./control-run.ts').control
 
@@ -21,6 +22,11 @@ export function controlCommand(): Command {
         'program reads them',
     )
     .option('--for <s>', 'stop after this many seconds', seconds)
-    .option('--json', 'one JSON line per period')
+    .option(
+      '--period <ms>',
+      `control period of each server, ${CONTROL_MS} to ${CONTROL_MAX_MS}; above the sampling interval, both (default: that of the cluster)`,
+      controlPeriod,
+    )
+    .option('--json', 'one JSON line per sample, with the control periods of each server')
     .action(async (...args: Parameters<Action>) => (await import('./control-run.ts')).control(...args))
 }

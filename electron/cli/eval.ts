@@ -25,7 +25,7 @@ const SYSTEMS: Readonly<Record<string, { readonly ops: string; readonly make: ()
     make: () => new LustreEval(),
   },
   padll: {
-    ops: 'one control cycle per line: {"algorithm","max_rate","jobs":[{"id","demand","usage"}],"epsilon"?,"slots"?,"oversubscription"?,"leftover"?}',
+    ops: 'one control cycle per line: {"algorithm","max_rate","jobs":[{"id","demand","usage","forecast"?:{"arrivals","volatility","waiting"}}],"epsilon"?,"slots"?,"oversubscription"?,"leftover"?}',
     make: () => new PadllEval(),
   },
   seqdlm: {

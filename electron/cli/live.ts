@@ -21,6 +21,8 @@ export interface OpenOptions {
   readonly reconnects: boolean
   /** Scenario file for the emulator. */
   readonly scenarioFile?: string | undefined
+  /** Control period of each server over SSH; by default that of the cluster. */
+  readonly controlMs?: number | undefined
 }
 
 /** Failures of an open, and the exit code. */
@@ -167,6 +169,13 @@ function inUse(opened: OpenSource, first: Source, input: ClusterInput | undefine
   }
 }
 
+/** Control is never less frequent than sampling. */
+const withControl = (input: ClusterInput, controlMs: number): ClusterInput => ({
+  ...input,
+  controlMs,
+  intervalMs: Math.max(input.intervalMs, controlMs),
+})
+
 /**
  * Opens `emulator` or a cluster over SSH, and waits for its first sample. Prints servers that do not answer to stderr; fails if
  * none does.
@@ -174,10 +183,11 @@ function inUse(opened: OpenSource, first: Source, input: ClusterInput | undefine
 export async function openCluster(
   name: string,
   flags: ClustersFlags,
-  { reconnects, scenarioFile }: OpenOptions,
+  { reconnects, scenarioFile, controlMs }: OpenOptions,
 ): Promise<Result<OpenCluster, OpenFailure>> {
   const refused = (failure: Failure, code: ExitCode): Result<never, OpenFailure> => fail({ failures: [failure], code })
-  const input = name === 'emulator' ? undefined : findCluster(flags, name)
+  const found = name === 'emulator' ? undefined : findCluster(flags, name)
+  const input = found?.ok && controlMs !== undefined ? ok(withControl(found.value, controlMs)) : found
   if (input && !input.ok) return refused(input.error, EXIT.usage)
   const request = input
     ? { kind: 'cluster' as const, input: input.value, dataDir: dataFolder(flags), ssh: sshOptions(flags, reconnects) }

@@ -1,4 +1,5 @@
 /** Tables of `sluice papers`: one per experiment with its fitted constants and its claims, and the counts at the end. */
+import { SYSTEM as ADVANCES } from '#core/papers/advances/advance.ts'
 import type { Claim } from '#core/papers/claims.ts'
 import type { Bound, Comparator, Measured } from '#core/papers/expectation.ts'
 import type { Experiment } from '#core/papers/experiment.ts'
@@ -55,7 +56,11 @@ export function deviationText(claim: Pick<Claim, 'deviation' | 'target' | 'verdi
   return `${sign}${(100 * deviation).toFixed(Math.abs(deviation) < 0.1 ? 1 : 0)} %`
 }
 
-function verdictText({ verdict, published }: Claim): string {
+const isOfAdvance = ({ system }: Pick<Claim, 'system'>): boolean => system === ADVANCES
+
+function verdictText({ verdict, published, met, system }: Claim): string {
+  if (met !== undefined) return met ? 'met' : 'missed'
+  if (system === ADVANCES) return 'measured'
   if (verdict === null) return published === null ? 'not published' : 'not compared'
   return verdict
 }
@@ -63,13 +68,24 @@ function verdictText({ verdict, published }: Claim): string {
 /** Columns between the id of a claim and its description. */
 const COLUMNS = ['published', 'measured', 'deviation', 'agreement', 'verdict', 'bound'] as const
 
+/** Value of the paper's rule in the same runs, instead of a published one. */
+const originalText = ({ original }: Claim): string =>
+  original === undefined ? '' : `${valueText(original)} (original)`
+
+/** Requirement on an advance, with the range over the seeds. */
+function requiredText({ required, range }: Claim): string {
+  const band = range === null || range[0] === range[1] ? '' : `${figure(range[0])} … ${figure(range[1])}`
+  if (required === undefined) return band
+  return `${agreementText({ target: required.target })}${required.on === 'median' ? ' (median)' : ''}${band === '' ? '' : `; ${band}`}`
+}
+
 function cellsOf(claim: Claim): string[] {
   const bound = boundText(claim.comparator, claim.bound)
   return [
-    valueText(claim.published),
+    claim.original === undefined ? valueText(claim.published) : originalText(claim),
     typeof claim.measured === 'number' ? valueText(claim.measured) : 'table',
     deviationText(claim),
-    agreementText(claim),
+    isOfAdvance(claim) ? requiredText(claim) : agreementText(claim),
     verdictText(claim),
     claim.ok ? bound : `${bound} EXCEEDED`,
   ]
@@ -155,15 +171,24 @@ const countText = ({ reproduced, calibrated, differs, contradicts, silent }: Ver
   `${reproduced} reproduced, ${calibrated} calibrated on, ${differs} ${differs === 1 ? 'differs' : 'differ'}, ` +
   `${contradicts} ${contradicts === 1 ? 'contradicts' : 'contradict'} the paper, ${silent} not published`
 
+/** Counts of the requirements on advances; none if there are no advances. */
+function requirementLine(claims: readonly Claim[]): string[] {
+  const judged = claims.filter(({ met }) => met !== undefined)
+  if (judged.length === 0) return []
+  return [`${ADVANCES}: ${judged.filter(({ met }) => met).length} of ${judged.length} requirements met`]
+}
+
 /** Counts of the verdicts by system and in total, then the regression bounds. */
 export function summaryLines(claims: readonly Claim[], seeds: readonly number[], seconds: number): string[] {
-  const counts = Object.entries(countVerdicts(claims))
-  const total = Object.entries(countVerdicts(claims.map(({ verdict }) => ({ system: 'total', verdict }))))
+  const published = claims.filter((claim) => !isOfAdvance(claim))
+  const counts = Object.entries(countVerdicts(published))
+  const total = Object.entries(countVerdicts(published.map(({ verdict }) => ({ system: 'total', verdict }))))
   const bounded = claims.filter(({ comparator }) => comparator !== 'info')
   const within = bounded.filter(({ ok }) => ok).length
   const outOf = bounded.length === 1 ? 'bound holds' : 'bounds hold'
   return [
     ...[...counts, ...(counts.length > 1 ? total : [])].map(([system, count]) => `${system}: ${countText(count)}`),
+    ...requirementLine(claims),
     `${within} of ${bounded.length} regression ${outOf}; medians over seeds ${seeds.join(', ')}; ${seconds.toFixed(1)} s.`,
   ]
 }

@@ -47,10 +47,23 @@ describe('sluice papers', () => {
     expect(lines.at(-1)).toMatch(/^1 of 1 regression bound holds; medians over seeds 1; [\d.]+ s\.$/)
   })
 
+  it('measures an advance on a range of seeds, beside the original, and counts its requirements', async () => {
+    const { code, stdout } = await papers('--only', 'advances.padll.psfa-adaptive.random-job1', '--seeds', '1-3')
+    expect(code).toBe(0)
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.find((text) => text.startsWith('advances.padll.psfa-adaptive.random-job1'))).toMatch(
+      / \(original\) .* <= 36\.5; .* met /,
+    )
+    expect(lines.at(-2)).toBe('advances: 1 of 1 requirements met')
+    expect(lines.at(-1)).toMatch(/^1 of 1 regression bound holds; medians over seeds 1, 2, 3; /)
+  })
+
   it.each([
     ['--only', 'IV-Z', 'no claim IV-Z'],
     ['--seeds', '1,x', 'Whole numbers'],
     ['--seeds', '', 'Whole numbers'],
+    ['--seeds', '3-1', 'Whole numbers'],
+    ['--seeds', '1-2000', 'Whole numbers'],
   ])('refuses %s %s as usage', async (option, value, message) => {
     const { code, stdout, stderr } = await papers(option, value)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

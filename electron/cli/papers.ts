@@ -1,5 +1,6 @@
 /** `sluice papers`: runs the experiments of the papers and compares measured with published results. */
 import { Command, InvalidArgumentError } from 'commander'
+import { SYSTEM as ADVANCES } from '#core/papers/advances/advance.ts'
 import { type Claim, type Progress, runPapers, select } from '#core/papers/claims.ts'
 import type { Experiment } from '#core/papers/experiment.ts'
 import { EXPERIMENTS } from '#core/papers/registry.ts'
@@ -16,12 +17,25 @@ interface PapersOptions {
 
 const list = (text: string): string[] => text.split(',').map((part) => part.trim())
 
+const SEEDS_MAX = 1000
+
+/** Reads numbers and ranges: `1-20`, `7,8,9`. */
 function seedList(text: string): number[] {
-  const seeds = list(text)
-  if (!seeds.every((seed) => /^\d{1,15}$/.test(seed)) || seeds.length > 1000) {
-    throw new InvalidArgumentError('Whole numbers of at most 15 digits, separated by commas.')
+  const seeds = new Set<number>()
+  for (const part of list(text)) {
+    const [, from, to = from] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? []
+    const [first, last] = [Number(from), Number(to)]
+    if (!(last >= first && last - first < SEEDS_MAX)) refuseSeeds()
+    for (let seed = first; seed <= last; seed++) seeds.add(seed)
+    if (seeds.size > SEEDS_MAX) refuseSeeds()
   }
-  return [...new Set(seeds.map(Number))]
+  return [...seeds]
+}
+
+function refuseSeeds(): never {
+  throw new InvalidArgumentError(
+    `Whole numbers of at most 15 digits and ranges of them, at most ${SEEDS_MAX}, separated by commas.`,
+  )
 }
 
 function run(options: PapersOptions): {
@@ -77,13 +91,13 @@ function print(
 export function papersCommand(): Command {
   return new Command('papers')
     .description('run the experiments of the papers and compare with the published results')
-    .option('--only <ids>', 'systems, experiments or claims, for example IV-E,adaptbf.IV-D.4', list)
-    .option('--seeds <numbers>', 'seeds; results are medians over them', seedList, [1, 2, 3, 4, 5])
+    .option('--only <ids>', 'systems, advances, experiments or claims, for example IV-E,adaptbf.IV-D.4', list)
+    .option('--seeds <numbers>', 'seeds, for example 1-20; results are medians over them', seedList, [1, 2, 3, 4, 5])
     .option('--json', 'one JSON document instead of a table')
     .action((options: PapersOptions) => {
       const { claims, seconds, experiments } = run(options)
       if (options.json) {
-        const counts = countVerdicts(claims)
+        const counts = countVerdicts(claims.filter(({ system }) => system !== ADVANCES))
         const fits = experiments.flatMap(({ id, fits }) => (fits ?? []).map((fit) => ({ experiment: id, ...fit })))
         line(JSON.stringify({ claims, counts, fits, seeds: options.seeds, seconds }))
       } else print(experiments, claims, options.seeds, seconds)

@@ -7,6 +7,7 @@ import type { Failure, Result } from '#core/base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ProbeId } from '#core/api/clusters.ts'
 import type { DataNode } from '#core/haechi/data-node.ts'
+import type { ServerPeriodFrame } from '#core/api/periods.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
 import type { Mode } from '#core/control/controller.ts'
@@ -20,13 +21,15 @@ import { serviceReading, type NodeReading, type ServiceReading } from './read/co
 import type { ClusterSource, NodeConnection } from '../base/connection.ts'
 import { CostMeter, type Cost } from './read/cost-meter.ts'
 import { endsWithin } from '../base/deadline.ts'
-import { ControlLoop, type ServerPeriod } from './control/control-loop.ts'
+import { ControlLoop, idlePeriod, type ServerPeriod } from './control/control-loop.ts'
+import { summedPeriods } from './control/period-sum.ts'
 import { UNMET_MS, type Expected } from './coverage.ts'
 import { EventLog } from './state/event-log.ts'
 import { JobEviction } from './job-eviction.ts'
+import { ServerPeriods } from './control/server-periods.ts'
 import { IdleRules } from './control/idle-rules.ts'
 import { JobIdWatch } from './state/job-id-watch.ts'
-import { JobRegistry } from './state/job-registry.ts'
+import { JobRegistry, type Job } from './state/job-registry.ts'
 import { LedgerStateStore } from './control/ledger-state-store.ts'
 import { LedgerWriter } from './control/ledger-writer.ts'
 import { LdlmReader } from './locks/ldlm-reader.ts'
@@ -81,12 +84,8 @@ class JobRegistrar {
       for (const d of t.deltas ?? []) {
         const { job, isNew } = this.#jobs.meet(d.jobId, atMs)
         if (isNew) {
-          const host = this.#batch.hostOf(d.jobId)
-          if (host !== undefined) job.hosts = [host]
-          job.describe(this.#batch.find(d.jobId))
+          this.#introduce(job, atMs)
           queryBatch ||= job.nodes === undefined
-          const where = job.nodes === undefined ? '' : job.nodes === 1 ? '1 node' : `${job.nodes} nodes`
-          this.#events.add({ atMs, kind: 'job', level: 'idle', subject: 'Job', text: `${d.jobId} started I/O`, where })
         }
         job.lastActiveMs = atMs
         job.targets.add(t.target)
@@ -94,6 +93,29 @@ class JobRegistrar {
       }
     }
     return queryBatch
+  }
+
+  /** Registers new jobs of a period between two samples, before it is decided; their counts follow in the sample. */
+  inPeriod(reading: NodeReading, atMs: number): boolean {
+    let queryBatch = false
+    for (const t of reading.targets) {
+      for (const { jobId } of t.deltas ?? []) {
+        const { job, isNew } = this.#jobs.meet(jobId, atMs)
+        if (!isNew) continue
+        this.#introduce(job, atMs)
+        queryBatch ||= job.nodes === undefined
+      }
+    }
+    return queryBatch
+  }
+
+  #introduce(job: Job, atMs: number): void {
+    const { jobId } = job
+    const host = this.#batch.hostOf(jobId)
+    if (host !== undefined) job.hosts = [host]
+    job.describe(this.#batch.find(jobId))
+    const where = job.nodes === undefined ? '' : job.nodes === 1 ? '1 node' : `${job.nodes} nodes`
+    this.#events.add({ atMs, kind: 'job', level: 'idle', subject: 'Job', text: `${jobId} started I/O`, where })
   }
 
   /** Registers jobs whose operations wait in stages, before their first RPC. */
@@ -192,6 +214,7 @@ export class ClusterMonitor {
   /** Readers of processes on nodes beside the Lustre servers. */
   readonly #readers: readonly (PadllReader | HaechiReader | CcpfsReader)[]
   readonly #reader: ClusterReader
+  readonly #serverPeriods: ServerPeriods
   readonly #batch: BatchQueue
   readonly #probes: Probes
   readonly #choices: Choices
@@ -253,10 +276,27 @@ export class ClusterMonitor {
     }
     const settingsStore = new MetadataSettingsStore(source, options.history)
     this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, settingsStore)
-    this.#probes = new Probes(source, options.probes ?? {}, () => this.loop.mode === 'enforce')
+    this.#probes = new Probes(source, options.probes ?? {}, {
+      isEnforcing: () => this.loop.mode === 'enforce',
+      isPaced: () => this.#serverPeriods.isOn,
+    })
     const { board } = this.#probes
     this.#period = source.setPeriodNs && new SamplingPeriod(source.periodNs / NS_PER_MS, source.coreShare)
     this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node), readTimeouts)
+    this.#serverPeriods = new ServerPeriods(
+      {
+        source,
+        loop: this.loop,
+        reader: this.#reader,
+        jobs: this.jobs,
+        events: this.events,
+        meet: (reading, atNs) => {
+          if (this.#registrar.inPeriod(reading, source.toUnixMs(atNs))) this.#batch.hurry(atNs)
+        },
+        onFault: (e) => this.#fault(e),
+      },
+      source.controlNs,
+    )
     this.#sampleStore = new SampleStore(source, this.recent, this.jobs, this.history, this.journal)
     this.#forgetting = new JobEviction({
       jobs: this.jobs,
@@ -500,6 +540,25 @@ export class ClusterMonitor {
     return new Set([...data, ...metadata])
   }
 
+  /**
+   * Starts the control periods of servers with their own clocks. Without it, servers are controlled with the samples.
+   *
+   * @param before  called before each period, for what may forbid writing.
+   */
+  startPeriods(before: () => void): void {
+    this.#serverPeriods.start(before)
+  }
+
+  /** Resolves when no control period is under way; servers are then controlled with the samples. */
+  stopPeriods(): Promise<void> {
+    return this.#serverPeriods.stop()
+  }
+
+  /** Control periods of the servers while a controller decides; empty if all are controlled with the samples. */
+  get serverPeriods(): readonly ServerPeriodFrame[] {
+    return this.#serverPeriods.status
+  }
+
   /** Writes pending ledger data to the history when the cluster is closed. */
   close(): void {
     this.#ledger.handOver()
@@ -587,7 +646,7 @@ export class ClusterMonitor {
     )
     const periods = read.flatMap(({ node, reading }) => onData.get(reading) ?? onMds.get(node.host) ?? [])
     const taken = read.map((r) => r.reading)
-    keepCycle(this.recent, taken, periods, collected - began)
+    keepCycle(this.recent, taken, periods, this.#readMs(read, collected - began))
     this.#registrar.inRecords(this.loop.controllers.takeRestored(), atMs)
     const sums = this.#sampleStore.keep(sample, atMs, taken, periods, held, this.#expected(late, atMs))
     this.#ledger.take(atNs, atMs, periods)
@@ -602,13 +661,22 @@ export class ClusterMonitor {
     if (isNewSecond) this.#endSecond(atMs)
     if (read.length > 0) this.#sampledWallMs = performance.now()
     this.#fitPeriod(atMs)
+    this.#serverPeriods.look()
   }
 
   /** Runs work that no sample waits for; its error is reported in the next sample. */
   #beside(work: Promise<unknown> | undefined): void {
-    work?.catch((e: unknown) => {
-      this.#lateFault ??= e instanceof Error ? e : new Error(String(e))
-    })
+    work?.catch((e: unknown) => this.#fault(e))
+  }
+
+  #fault(e: unknown): void {
+    this.#lateFault ??= e instanceof Error ? e : new Error(String(e))
+  }
+
+  /** Time of the longest reading: of this sample, or of a server with its own clock. */
+  #readMs(read: Round['read'], sampledMs: number): number {
+    const own = read.filter((r) => !r.undecided).map((r) => r.reading.tookMs + r.reading.parseMs)
+    return Math.max(sampledMs, ...own)
   }
 
   /** Applies the sampling period that the servers can keep up with, from the next sample on. */
@@ -643,15 +711,24 @@ export class ClusterMonitor {
    * the result of writing appears in a later reading.
    */
   async #control(read: Round['read'], atNs: number): Promise<ReadonlyMap<NodeReading, ServerPeriod>> {
-    const periods = new Map<NodeReading, ServerPeriod>()
-    const writing = read.flatMap(({ node, reading }) => {
-      const { period, written } = this.loop.begin(node, reading, this.jobs, atNs)
-      periods.set(reading, period)
-      return written ? [written.then((after) => periods.set(reading, after))] : []
+    const begun = new Map<NodeReading, ServerPeriod>()
+    const writing = read.flatMap(({ node, reading, undecided }) => {
+      if (!undecided) return []
+      const { period, written } = this.loop.begin(node, undecided, this.jobs, atNs)
+      begun.set(reading, period)
+      return written ? [written.then((after) => begun.set(reading, after))] : []
     })
     const all = Promise.all(writing)
     if (!(await endsWithin(all, this.#stepMs()))) this.#beside(all)
-    return new Map(periods)
+    // Taken last, so that the ledger has the moves of the state that is saved with it.
+    return new Map(
+      read.map(({ node, reading }) => {
+        const own = this.#serverPeriods.take(node.host)
+        const now = begun.get(reading)
+        const both = own && now && summedPeriods(own, now)
+        return [reading, both ?? own ?? now ?? idlePeriod(node.host, reading.rules, reading.rulesText)]
+      }),
+    )
   }
 
   #remember(atNs: number, sample: Parameters<SampleStore['remember']>): void {

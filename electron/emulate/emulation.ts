@@ -8,7 +8,7 @@ import type { EmulatedNode } from '#core/emulator/node.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { ExecResult } from '../base/connection.ts'
 import { READINGS, sudoersArgs } from '../cluster/discovery/readings.ts'
-import { HELPER_PATH, LCTL_PATH } from '../cluster/remote/sudo-scope.ts'
+import { HELPER_PATH, LCTL_PATH, READER_PATH } from '../cluster/remote/sudo-scope.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
 import type { WireRequest } from './wire.ts'
 
@@ -27,7 +27,7 @@ export interface EmulationOptions {
 function sudoersOf(kind: SudoKind): readonly string[] {
   if (kind === 'none') return []
   if (kind === 'broad') return ['ALL']
-  const read = READINGS.map((args) => `${LCTL_PATH} ${sudoersArgs(args)}`)
+  const read = [...READINGS.map((args) => `${LCTL_PATH} ${sudoersArgs(args)}`), `${READER_PATH} ""`]
   return kind === 'read' ? read : [...read, HELPER_PATH]
 }
 

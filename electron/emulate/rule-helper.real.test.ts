@@ -27,7 +27,7 @@ describe('the helper of an emulated server', () => {
   it('takes and refuses what the script does, word for word', () => {
     const real = realHelper()
     const emulated = ruleHelper({
-      setParam: (name, value) => ({ stdout: `set_param\n${name}=${value}\n`, stderr: '', code: 0 }),
+      setParams: (assignments) => ({ stdout: `set_param\n${assignments.join('\n')}\n`, stderr: '', code: 0 }),
       hasTimer: () => false,
       systemdRun: () => ({ stdout: '', stderr: '', code: 99 }),
       systemctl: () => ({ stdout: '', stderr: '', code: 99 }),
@@ -78,6 +78,29 @@ describe('the helper of an emulated server', () => {
       ['end'],
       ['end', 'ssh'],
       ['frob'],
+      ['apply'],
+      ['apply', '--'],
+      ['apply', 'stop', ...rule],
+      ['apply', 'stop', ...rule, '--'],
+      ['apply', '--', 'stop', ...rule],
+      ['apply', 'stop', ...rule, '--', '--', 'stop', ...rule],
+      ['apply', 'stop', ...rule, '--', 'start', ...rule, 'jobid={a.n01}', '50', '--', 'change', ...rule, 'rate=7'],
+      ['apply', 'start', ...rule, 'jobid={a}', '5', 'rank=x', 'realtime=1', '--', 'stop', PARAMETER, 'hp', 'sluice_x'],
+      ['apply', 'stop', ...rule, '--', 'stop', PARAMETER, 'reg', 'foreign'],
+      ['apply', 'stop', PARAMETER, 'reg', 'foreign', '--', 'stop'],
+      ['apply', 'stop', ...rule, 'stop', ...rule],
+      ['apply', 'stop', ...rule, '--', 'start', ...rule, '--', '5'],
+      ['apply', 'end', 'sluice-a', 'x', 'y'],
+      ['apply', 'apply', 'stop', ...rule],
+      ['apply', ...Array.from({ length: 64 }, () => ['stop', ...rule, '--']).flat(), 'stop', ...rule],
+      ['apply', ...Array.from({ length: 63 }, () => ['stop', ...rule, '--']).flat(), 'stop', ...rule],
+      ['start', ...rule, 'jobid={a}uid={5}', '5'],
+      ['start', ...rule, 'jobid={a},', '5'],
+      ['start', ...rule, 'jobid={a}&&uid={5}', '5'],
+      ['start', ...rule, 'jobid={a{b}}', '5'],
+      ['start', ...rule, 'jobid={a', '5'],
+      ['start', ...rule, 'xjobid={a}', '5'],
+      ['start', ...rule, 'jobid={a}&uid={5},nid={b}', '5'],
     ]
     let refused = 0
     for (const args of cases) {

@@ -1,7 +1,7 @@
 /** Audit table of the enforcement store: one hash chain that all processes append to, each under the write lock. */
 import type { Database, Statement } from 'better-sqlite3'
 import { GENESIS, chainHash, nextRecord, type AuditEntry, type AuditRecord, type SharedChain } from '../base/audit.ts'
-import { headFault, type AuditHeadStore } from './audit-head.ts'
+import { headFault, type AuditHeadStore, type HeadMark } from './audit-head.ts'
 
 interface Row {
   number: number
@@ -97,15 +97,23 @@ export class AuditChain implements SharedChain {
    *         fails.
    */
   append(entry: AuditEntry): AuditRecord {
-    const record = this.#db
+    const [record] = this.appendGroup([entry])
+    this.confirm()
+    return record!
+  }
+
+  /**
+   * Same for several records: all of them are on disk, or none. The head names the last one; until it is confirmed, or the next group
+   * is written, it would not expose that this group was cut off.
+   */
+  appendGroup(entries: readonly AuditEntry[]): AuditRecord[] {
+    return this.#db
       .transaction(() => {
         const refusal = this.#refusal() ?? this.endFault()
         if (refusal !== undefined) throw new AuditRefused(refusal)
-        return this.#put(entry)
+        return this.#put(entries)
       })
       .immediate()
-    this.confirm()
-    return record
   }
 
   /**
@@ -113,7 +121,7 @@ export class AuditChain implements SharedChain {
    * altered chain.
    */
   appendRegardless(entry: AuditEntry): AuditRecord {
-    return this.#put(entry)
+    return this.#put([entry])[0]!
   }
 
   /**
@@ -129,15 +137,19 @@ export class AuditChain implements SharedChain {
     return fault
   }
 
-  #put(entry: AuditEntry): AuditRecord {
-    const last = this.last
-    const r = nextRecord(last, entry)
-    const by = r.by
-    const context = by ? [by.cluster, by.plan, by.who, by.login, by.monoMs] : [null, null, null, null, null]
-    this.#insert.run(r.number, r.atMs, r.server, r.kind, r.text, r.hash, ...context)
-    const { number, hash } = r
-    this.#head.write({ last: last ? { number: last.number, hash: last.hash } : null, next: { number, hash } })
-    return r
+  #put(entries: readonly AuditEntry[]): AuditRecord[] {
+    const before = this.last
+    let last = before
+    const records = entries.map((entry) => {
+      const r = nextRecord(last, entry)
+      const by = r.by
+      const context = by ? [by.cluster, by.plan, by.who, by.login, by.monoMs] : [null, null, null, null, null]
+      this.#insert.run(r.number, r.atMs, r.server, r.kind, r.text, r.hash, ...context)
+      return (last = r)
+    })
+    const mark = (r: AuditRecord | undefined): HeadMark | null => (r ? { number: r.number, hash: r.hash } : null)
+    this.#head.write({ last: mark(before), next: mark(last) })
+    return records
   }
 
   /** Makes the announced record the head if it was committed. Another process may already have done so. */

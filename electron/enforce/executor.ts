@@ -1,17 +1,19 @@
 /**
- * Applies a plan to one server: records it in the audit first, writes one assignment per lctl call, then reads the
+ * Applies a plan to one server: records it in the audit first, writes it in as few command lines as possible, then reads the
  * rules back and compares.
  *
- * A failed command does not keep the others from being applied; the end state is read, never assumed.
+ * A failed command does not keep the others from being applied; the end state is read, never assumed. A stop of the cluster is
+ * obeyed before each line.
  */
-import { getParamCommand, setParamCommand, splitParams } from '#core/lustre/lctl.ts'
+import { ok, type Result } from '#core/base/result.ts'
+import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { compareReadBack, type Plan } from '#core/control/plan.ts'
 import type { ExecResult, NodeConnection } from '../base/connection.ts'
 import { within } from '../base/deadline.ts'
 import { detach } from '../base/detach.ts'
 import { SERVICES } from '../base/service.ts'
-import { whileTimerExists } from '../base/while-timer-exists.ts'
+import { isRefusedWhole, resultsOf, ruleLines, type CommandLine } from './rule-line.ts'
 import { sendCommand, RULE_TIMER_GONE } from './send-command.ts'
 import type { Audit } from '../base/audit.ts'
 
@@ -23,6 +25,8 @@ export interface Applied {
   /** Rules as read back; undefined when unknown. */
   readonly rules: readonly RuleLine[] | undefined
   readonly rulesText: string
+  /** Time of the read-back, wall ms; undefined if it failed. */
+  readonly readBackMs?: number | undefined
   /** Set if a command was not executed because the timer that covers the rules is gone. */
   readonly isUncovered?: boolean
   /** Resolves when commands that were not answered in time have ended; they may act until then. */
@@ -35,7 +39,7 @@ const ANSWER_MS = 10_000
 export interface ApplyOptions {
   /** Parameter that the rules are written to. @default the one of data RPCs */
   readonly parameter?: string
-  /** Reason why no rule may be started or tightened now; checked before each such command. Stops are always sent. */
+  /** Reason why no rule may be started or tightened now; checked before each line with such commands. Stops are always sent. */
   readonly may?: (() => string | undefined) | undefined
   /**
    * File of the timer that covers the rules: commands that start or tighten a rule are executed only while the timer
@@ -47,8 +51,43 @@ export interface ApplyOptions {
 
 const lastLine = (r: ExecResult): string => r.stderr.trim().split('\n').at(-1) ?? ''
 
+/** Most rules of one fault, and most faults, that are named. */
+const NAMED_MOST = 8
+
+/** Faults of a plan's commands, equal ones together: `a, b: no answer for 10 s`. */
+class Complaints {
+  readonly #rules = new Map<string, string[]>()
+
+  add(rule: string, fault: string): void {
+    const rules = this.#rules.get(fault)
+    if (rules) rules.push(rule)
+    else this.#rules.set(fault, [rule])
+  }
+
+  get lines(): string[] {
+    const lines = [...this.#rules].map(([fault, rules]) => {
+      const more = rules.length > NAMED_MOST ? ` and ${rules.length - NAMED_MOST} more` : ''
+      return `${rules.slice(0, NAMED_MOST).join(', ')}${more}: ${fault}`
+    })
+    return lines.length > NAMED_MOST
+      ? [...lines.slice(0, NAMED_MOST), `${lines.length - NAMED_MOST} other commands failed`]
+      : lines
+  }
+}
+
+/** Rules of a server as text: read by the streaming reader where there is one, else by lctl. */
+async function readRules(node: NodeConnection, parameter: string, answerMs: number): Promise<Result<ExecResult>> {
+  const policies = parameter.replace(/nrs_tbf_rule$/, 'nrs_policies')
+  const read = node.counters && (await within(node.counters.read([policies, parameter]), answerMs))
+  const text = read?.ok ? read.value.values.get(parameter) : undefined
+  if (text !== undefined) return ok({ stdout: text, stderr: '', code: 0 })
+  const ran = await within(node.exec(getParamCommand(parameter)), answerMs)
+  if (!ran.ok || ran.value.code !== 0) return ran
+  return ok({ ...ran.value, stdout: splitParams(ran.value.stdout).get(parameter) ?? '' })
+}
+
 /**
- * Sends the plan's commands in order and reads the rules back. A server that does not answer one of them gets no more.
+ * Sends the plan's commands in order and reads the rules back. A server that does not answer one of the lines gets no more.
  *
  * @param nowMs  time for the audit, Unix ms on the source's clock.
  * @throws       if the audit cannot be written. Before the commands: nothing was sent. After them: only the outcome is
@@ -61,49 +100,61 @@ export async function applyPlan(
   nowMs: number,
   { parameter = SERVICES.ost_io.rules, may, timerFile, answerMs = ANSWER_MS }: ApplyOptions = {},
 ): Promise<Applied> {
-  const complaints: string[] = []
+  const complaints = new Complaints()
   let isUncovered = false
   let late: Promise<unknown> | undefined
-  const commands = plan.commands.map((c) => {
-    const command = setParamCommand(parameter, c.value)
-    return c.verb === 'stop' || timerFile === undefined ? command : whileTimerExists(timerFile, command)
-  })
   // Removals do not wait for a record that cannot be written.
   const isRemoval = plan.commands.every((c) => c.verb === 'stop')
-  const record = (kind: 'intent' | 'outcome', text: string): void => {
-    if (isRemoval) audit.note(nowMs, plan.server, kind, text)
-    else audit.write(nowMs, plan.server, kind, text)
+  const record = (kind: 'intent' | 'outcome', text: string): Promise<void> | undefined => {
+    if (!isRemoval) return audit.record(nowMs, plan.server, kind, text)
+    audit.note(nowMs, plan.server, kind, text)
+    return undefined
   }
-  record('intent', commands.join('\n'))
-  for (const [i, c] of plan.commands.entries()) {
-    const refused = c.verb === 'stop' ? undefined : may?.()
+  const intend = (lines: readonly CommandLine[]): Promise<void> | undefined =>
+    record('intent', lines.map((l) => l.text).join('\n'))
+  const pending = ruleLines(parameter, plan.commands, timerFile)
+  const intended = intend(pending)
+  if (intended) await intended
+  for (let line = pending.shift(); line && !late; line = pending.shift()) {
+    const refused = line.commands.some((c) => c.verb !== 'stop') ? may?.() : undefined
     if (refused !== undefined) {
-      complaints.push(`${c.rule}: not sent, ${refused}`)
+      const removals = line.commands.filter((c) => c.verb === 'stop')
+      for (const c of line.commands) if (c.verb !== 'stop') complaints.add(c.rule, `not sent, ${refused}`)
+      pending.unshift(...ruleLines(parameter, removals, timerFile))
       continue
     }
-    const answer = await sendCommand(node, commands[i] as string, answerMs)
-    if (answer.kind === 'done') continue
-    isUncovered ||= answer.kind === 'refused' && answer.why === RULE_TIMER_GONE
-    complaints.push(`${c.rule}: ${answer.kind === 'lost' ? 'the server did not answer' : answer.why}`)
-    if (answer.kind === 'late') {
-      late = answer.pending
-      break
+    const answer = await sendCommand(node, line.text, answerMs)
+    if (answer.kind === 'lost' || answer.kind === 'late') {
+      const why = answer.kind === 'lost' ? 'the server did not answer' : answer.why
+      for (const c of line.commands) complaints.add(c.rule, why)
+      if (answer.kind === 'late') late = answer.pending
+    } else if (isRefusedWhole(line, answer)) {
+      const single = ruleLines(parameter, line.commands, timerFile, 1)
+      await intend(single)
+      pending.unshift(...single)
+    } else {
+      for (const { command, fault } of resultsOf(parameter, line, answer)) {
+        isUncovered ||= fault === RULE_TIMER_GONE
+        if (fault !== undefined) complaints.add(command.rule, fault)
+      }
     }
   }
-  const unknown = (detail: string): Applied => {
-    record('outcome', `unknown: ${detail}`)
+  const unknown = async (detail: string): Promise<Applied> => {
+    await record('outcome', `unknown: ${detail}`)
     return { state: 'unknown', detail, rules: undefined, rulesText: '', isUncovered, late }
   }
   // A late command may still act: the rules read now may change.
-  if (late) return unknown(complaints.join('; '))
-  const read = await within(node.exec(getParamCommand(parameter)), answerMs)
+  if (late) return unknown(complaints.lines.join('; '))
+  const readFromMs = performance.now()
+  const read = await readRules(node, parameter, answerMs)
+  const readBackMs = performance.now() - readFromMs
   if (!read.ok) return unknown('the read-back was not answered')
   if (read.value.code !== 0) return unknown(lastLine(read.value))
-  const rulesText = detach(splitParams(read.value.stdout).get(parameter) ?? '')
+  const rulesText = detach(read.value.stdout)
   const { rules } = parseNrsTbfRule(rulesText)
   const differences = compareReadBack(plan, rules)
   const state = differences.length === 0 ? 'applied' : 'failed'
-  const detail = [...complaints, ...differences].join('; ') || 'verified by read-back'
-  record('outcome', `${state}: ${detail}`)
-  return { state, detail, rules, rulesText, isUncovered }
+  const detail = [...complaints.lines, ...differences].join('; ') || 'verified by read-back'
+  await record('outcome', `${state}: ${detail}`)
+  return { state, detail, rules, rulesText, isUncovered, readBackMs }
 }

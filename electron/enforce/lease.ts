@@ -21,8 +21,9 @@ import type { TimerStop } from './expiry-spec.ts'
 const stopData = (name: string): TimerStop => ({ parameter: SERVICES.ost_io.rules, queue: 'reg', name })
 
 export const LEASE_SECONDS = 60
-/** Renewed when less than this is left. */
+/** Renewed when so much is left, or earlier by a part of the spread. */
 const RENEW_NS = 30 * NS_PER_S
+const RENEW_SPREAD_NS = 15 * NS_PER_S
 /** Backoff after a server failed to make a timer, doubling each time. */
 const RETRY_NS = { least: NS_PER_S, most: 30 * NS_PER_S } as const
 /** Deadline of one command, wall time: a renewal that takes two of them is still in time. */
@@ -63,6 +64,8 @@ export interface LeaseOptions {
   readonly may?: (() => string | undefined) | undefined
   /** @default lease */
   readonly purpose?: UnitPurpose
+  /** Part of `RENEW_SPREAD_NS` by which it is renewed earlier, so that servers are not all renewed at once. @default 0 */
+  readonly phase?: number
 }
 
 /** Number of timers that covered rules during a stop or take-over so far. */
@@ -87,6 +90,9 @@ export class Lease {
   #unknown: Failure | undefined
   #refused: { readonly untilNs: number; readonly waitNs: number; readonly failure: Failure } | undefined
 
+  /** Renewed when less than this is left. */
+  readonly #renewNs: number
+
   /** @param session  distinguishes the timers of one start of Sluice, and of one loop, from those of another. */
   constructor(node: NodeConnection, session: string, audit: AuditWriter, options: LeaseOptions = {}) {
     this.#node = node
@@ -95,6 +101,7 @@ export class Lease {
     this.#stop = options.stop ?? stopData
     this.#leaseStore = options.store
     this.#may = options.may ?? (() => undefined)
+    this.#renewNs = RENEW_NS + (options.phase ?? 0) * RENEW_SPREAD_NS
     this.#purpose = options.purpose ?? 'lease'
     // A stop may need a second timer while the first one is not known to be gone.
     if (this.#purpose !== 'lease') this.#number = coverTimers++
@@ -314,7 +321,7 @@ export class Lease {
 
   #holds(wanted: ReadonlySet<string>, nowNs: number): boolean {
     const isCovered = [...wanted].every((n) => this.#covered.has(n))
-    return this.#state !== undefined && isCovered && this.#state.expiresNs - nowNs > RENEW_NS
+    return this.#state !== undefined && isCovered && this.#state.expiresNs - nowNs > this.#renewNs
   }
 
   /** Reads the server's timers and adopts the youngest one of this lease that covers `wanted`. */

@@ -1,7 +1,7 @@
 /** Sends one command to one server, with a deadline. */
 import { formatTimeout } from '#core/base/figure-text.ts'
 import { formatReason } from '#core/base/result.ts'
-import type { NodeConnection } from '../base/connection.ts'
+import type { ExecResult, NodeConnection } from '../base/connection.ts'
 import { parseWhileTimerExists } from '../base/while-timer-exists.ts'
 
 /**
@@ -9,8 +9,9 @@ import { parseWhileTimerExists } from '../base/while-timer-exists.ts'
  * time; it may still arrive, and the command may still act.
  */
 export type Answer =
-  | { readonly kind: 'done'; readonly stdout: string }
-  | { readonly kind: 'refused' | 'lost'; readonly why: string }
+  | { readonly kind: 'done'; readonly ran: ExecResult }
+  | { readonly kind: 'refused'; readonly why: string; readonly ran: ExecResult }
+  | { readonly kind: 'lost'; readonly why: string }
   | { readonly kind: 'late'; readonly why: string; readonly pending: Promise<unknown> }
 
 /** Reason of a command that was not executed, because the timer of its rule is gone. */
@@ -29,11 +30,11 @@ export async function sendCommand(node: NodeConnection, command: string, ms: num
   const answered = (async (): Promise<Answer> => {
     const ran = await node.exec(command)
     if (!ran.ok) return { kind: 'lost', why: `the server did not answer: ${formatReason(ran.error)}` }
-    const { stdout, stderr, code } = ran.value
+    const { stderr, code } = ran.value
     const message = stderr.trim().split('\n').at(-1) ?? ''
     return code === 0
-      ? { kind: 'done', stdout }
-      : { kind: 'refused', why: message === '' ? silent(command, code) : message }
+      ? { kind: 'done', ran: ran.value }
+      : { kind: 'refused', why: message === '' ? silent(command, code) : message, ran: ran.value }
   })()
   const late = new Promise<Answer>((resolve) => {
     timer = setTimeout(

@@ -76,6 +76,26 @@ describe.each(shells)('the helper on a server under %s', (shell) => {
     ])
   })
 
+  it('writes several rules with one call of lctl, and none if one is refused', () => {
+    const hog = ['start', OST, 'reg', 'sl_hog', 'jobid={a.0 b*}&opcode={ost_write}', '50', 'rank=theirs']
+    const change = ['change', OST, 'both', 'ab_0123456789', 'rate=7']
+    const stop = ['stop', OST, 'hp', 'sluice_x']
+    expect(run(['apply', ...hog, '--', ...change, '--', ...stop], {}, shell)).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    })
+    expect(log()).toEqual([
+      `set_param|${OST}=reg start sl_hog jobid={a.0 b*}&opcode={ost_write} rate=50 rank=theirs|` +
+        `${OST}=change ab_0123456789 rate=7|${OST}=hp stop sluice_x|`,
+    ])
+    for (const bad of [['stop', OST, 'reg', 'theirs'], ['end', 'sshd', 'x', 'y'], ['apply', ...stop], ['--'], []]) {
+      expect(run(['apply', ...hog, '--', ...bad, '--', ...stop], {}, shell).code, bad.join(' ')).toBe(2)
+      expect(run(['apply', ...stop, '--', ...bad], {}, shell).code, bad.join(' ')).toBe(2)
+    }
+    expect(log()).toHaveLength(1)
+  })
+
   it.each([
     ['a rule of others', ['stop', OST, 'reg', 'theirs']],
     ['the built-in rule', ['change', OST, 'reg', 'default', 'rate=1']],
@@ -113,6 +133,34 @@ describe.each(shells)('the helper on a server under %s', (shell) => {
     ['a timer for a rule of others', ['expire', '5', 'sluice-a', OST, 'reg', 'sl_a', OST, 'reg', 'theirs']],
     ['a timer that says half of it', ['expire', '5', 'sluice-a', OST, 'reg', 'sl_a', OST]],
     ['a firing for a rule of others', ['fire', OST, 'reg', 'theirs']],
+    [
+      'a rule of others among those of Sluice',
+      ['apply', 'stop', OST, 'reg', 'sl_a', '--', 'stop', OST, 'reg', 'theirs'],
+    ],
+    [
+      'a substitution among rules',
+      ['apply', 'stop', OST, 'reg', 'sl_a', '--', 'start', OST, 'reg', 'sl_b', 'jobid={$(id)}', '5'],
+    ],
+    ['a second line among rules', ['apply', 'stop', OST, 'reg', 'sl_a', '--', 'stop', OST, 'reg', 'sl_b\nx']],
+    ['an assignment among rules', ['apply', 'stop', OST, 'reg', 'sl_a', '--', 'x', 'y', 'z', 'jobid_var=x']],
+    ['an assignment in place of a parameter', ['apply', 'stop', 'jobid_var=x', 'reg', 'sl_a']],
+    ['a timer among rules', ['apply', 'end', 'sshd', 'x', 'y']],
+    ['an expiry among rules', ['apply', 'expire', '5', 'sluice-a', OST, 'reg', 'sl_a']],
+    [
+      'more rules than it takes',
+      [
+        'apply',
+        ...Array.from({ length: 64 }, () => ['stop', OST, 'reg', 'sl_a', '--']).flat(),
+        'stop',
+        OST,
+        'reg',
+        'sl_a',
+      ],
+    ],
+    ['two expressions without a sign between', ['start', OST, 'reg', 'sl_a', 'jobid={x}uid={5}', '5']],
+    ['conditions that end with a sign', ['start', OST, 'reg', 'sl_a', 'jobid={x}&', '5']],
+    ['a list in a list', ['start', OST, 'reg', 'sl_a', 'jobid={x{y}}', '5']],
+    ['a text before the field', ['start', OST, 'reg', 'sl_a', 'x jobid={x}', '5']],
     ['no verb', []],
     ['another verb', ['set_param', `${OST}=stop x`]],
   ])('exploit: %s is refused', (_what, args) => {
@@ -150,6 +198,7 @@ describe.each(shells)('the helper on a server under %s', (shell) => {
     expect(run(['start', OST, 'reg', 'sl_a', 'jobid={x}', '5'], env, shell).code).toBe(0)
     expect(run(['start', OST, 'reg', 'sl_a', 'jobid={x}', '9999999'], env, shell).code).toBe(2)
     expect(run(['start', OST, 'reg', 'sl_a', 'anything', '5'], env, shell).code).toBe(2)
+    expect(run(['apply', 'stop', OST, 'reg', 'sl_a', '--', 'stop', OST, 'reg', 'theirs'], env, shell).code).toBe(2)
     expect(existsSync(join(folder, 'owned'))).toBe(false)
     expect(log()).toEqual([`set_param|${OST}=reg start sl_a jobid={x} rate=5|`])
   })
@@ -236,7 +285,7 @@ describe('rule commands in the words of the helper', () => {
   it('come out of the helper as they went in, byte for byte, and those of others do not', () => {
     fc.assert(
       fc.property(value, (v) => {
-        const call = throughHelper(`${OST}=${v}`, { ...noScope('', ''), hasHelper: true, helper: '/x/sluice-rule' })
+        const call = throughHelper([`${OST}=${v}`], { ...noScope('', ''), hasHelper: true, helper: '/x/sluice-rule' })
         const command = call.ok ? call.value : ''
         expect(command).toMatch(/^sudo -n \/x\/sluice-rule /)
         const isOurs = !/ (?:theirs|default)(?: |$)/.test(v.replace(/ rank=\w+/, ''))
@@ -245,6 +294,27 @@ describe('rule commands in the words of the helper', () => {
           encoding: 'latin1',
         })
         expect([r.status, log()]).toEqual(isOurs ? [0, [`set_param|${OST}=${v}|`]] : [2, ['']])
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('come out of one call of the helper together, byte for byte, or not at all', () => {
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 2, maxLength: 6 }), (values) => {
+        const call = throughHelper(
+          values.map((v) => `${OST}=${v}`),
+          { ...noScope('', ''), hasHelper: true, helper: '/x/sluice-rule' },
+        )
+        const command = call.ok ? call.value : ''
+        expect(command).toMatch(/^sudo -n \/x\/sluice-rule apply /)
+        const areOurs = values.every((v) => !/ (?:theirs|default)(?: |$)/.test(v.replace(/ rank=\w+/, '')))
+        writeFileSync(join(folder, 'log'), '')
+        const r = spawnSync('/bin/sh', ['-c', command.replace('sudo -n /x/sluice-rule', `'${program}'`)], {
+          encoding: 'latin1',
+        })
+        const written = `set_param|${values.map((v) => `${OST}=${v}|`).join('')}`
+        expect([r.status, log()]).toEqual(areOurs ? [0, [written]] : [2, ['']])
       }),
       { numRuns: 60 },
     )

@@ -12,6 +12,7 @@ import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { Audit, type AuditAuthor, type AuditEntry, type AuditRecord, type SharedChain } from '../base/audit.ts'
 import { AuditChain, AuditRefused, type ChainVerdict } from './audit-chain.ts'
 import { headFile, headInMemory } from './audit-head.ts'
+import { AuditWriterThread } from './audit-writer.ts'
 import { Documents } from './store-documents.ts'
 import { LeaseRecords } from './store-leases.ts'
 import { headPath, openStoreFile, openStoreForReading } from './store-open.ts'
@@ -43,6 +44,7 @@ export class EnforcementStore implements SharedChain {
   readonly changes: Documents
   readonly chain: AuditChain
   readonly #db: Database
+  #writer: AuditWriterThread | undefined
 
   private constructor(db: Database, file: string) {
     this.#db = db
@@ -100,11 +102,25 @@ export class EnforcementStore implements SharedChain {
   }
 
   append(entry: AuditEntry): AuditRecord {
+    return this.#noting(entry.atMs, () => this.chain.append(entry))
+  }
+
+  /** Appends records together, see `AuditChain.appendGroup`. */
+  appendGroup(entries: readonly AuditEntry[]): AuditRecord[] {
+    return this.#noting(entries[0]?.atMs ?? 0, () => this.chain.appendGroup(entries))
+  }
+
+  appendLater(entry: AuditEntry): Promise<AuditRecord> {
+    if (this.file === ':memory:') return Promise.resolve(this.append(entry))
+    return (this.#writer ??= new AuditWriterThread(this.file)).append(entry)
+  }
+
+  /** Stores a refusal, so that no other process writes either. */
+  #noting<T>(atMs: number, append: () => T): T {
     try {
-      return this.chain.append(entry)
+      return append()
     } catch (e) {
-      // Stored, so that no other process writes either.
-      if (e instanceof AuditRefused) this.#note(e.message, entry.atMs)
+      if (e instanceof AuditRefused) this.#note(e.message, atMs)
       throw e
     }
   }
@@ -137,6 +153,7 @@ export class EnforcementStore implements SharedChain {
   }
 
   close(): void {
+    this.#writer?.close()
     this.#db.close()
   }
 

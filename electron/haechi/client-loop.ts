@@ -101,7 +101,7 @@ export class ClientLoop implements EnginePort {
     const random = randomStream(task.seed, `client/${task.slot}/records`)
     this.#records = new RecordAccess(new RecordStore(task.records), task.mix, random)
     this.#path = new RecordPath(access, this.#records, task.slot + 1)
-    this.#qos = task.hasQos ? new QosEngine(task.settings, this) : null
+    this.#qos = task.hasQos ? new QosEngine(task.settings, this, undefined, task.localTokens) : null
     this.#engine = this.#qos ?? new BareEngine(task.settings.window, (n) => this.postIo(n))
     this.#source = this.#newSource({ kind: 'idle' })
   }

@@ -1,6 +1,7 @@
 /** Helper of a node in C (resources/haechi), built on the machine that runs the node: its monitor, its clients, its profile. */
 import type { Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
+import type { ConversionRule } from '#core/controllers/settings.ts'
 import { estimatorRule } from '#core/haechi/capacity-estimate.ts'
 import { profiledTokens, type CapacityProfile, type HaechiSettings } from '#core/haechi/settings.ts'
 import { nativeProgram, type NativeBuild } from '../files/native-build.ts'
@@ -20,9 +21,9 @@ export const haechiHelper = (build: NativeBuild = {}): Promise<Result<string>> =
   )
 
 const DECAY = ['none', 'literal', 'demand'] as const
-const CONVERSION = ['none', 'literal', 'ledger', 'budget'] as const
+const CONVERSION: readonly ConversionRule[] = ['none', 'literal', 'ledger', 'budget']
 
-/** Settings of engine and monitor in the helper's options: [name, value]. */
+/** Settings of engine and monitor in the helper's options: [name, value]. The helper has no advances. */
 export function helperSettings(s: HaechiSettings, profile: CapacityProfile): readonly (readonly [string, number])[] {
   const rule = estimatorRule(s, profile)
   return [

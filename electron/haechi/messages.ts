@@ -25,6 +25,8 @@ export interface ClientTask extends Task {
   readonly slot: number
   /** False: no tokens, as on a bare node. */
   readonly hasQos: boolean
+  /** I/Os that one client can do in a period, C_L T. */
+  readonly localTokens: number
   readonly workload: Workload
   readonly mix: RecordMix
   /** Completions taken from the completion queue at a time. */

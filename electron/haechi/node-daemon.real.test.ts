@@ -94,6 +94,13 @@ async function start(clients: readonly NewClient[], more: Partial<DaemonOptions>
 
 const TEN = Array.from({ length: 10 }, (_, i) => client(`c${i}`, i < 2 ? 900 : 100))
 
+it.each([
+  ['haechi.deadline', { ...NODE_SETTINGS, conversion: 'deadline' as const }],
+  ['haechi.evidence', { ...NODE_SETTINGS, estimator: { ...NODE_SETTINGS.estimator, rule: 'evidence' as const } }],
+])('refuses %s, which its helper does not have', async (name, settings) => {
+  await expect(start([], { settings })).rejects.toThrow(`A running data node does not support ${name}`)
+})
+
 describe('tokens of a node with processes', () => {
   it('are conserved with ten clients, and no data I/O wakes the node', { timeout: 60_000 }, async () => {
     const { until } = await start(TEN)
@@ -144,7 +151,7 @@ describe('tokens of a node with processes', () => {
       expect((await send('remove', 'a')).code).toBe(0)
       const left = await until((now) => now.periods.at(-1)?.reserved === 200)
       expect(left.clients[0]?.state).toBe('left')
-      expect(left.violations.count).toBe(0)
+      expect(left.violations).toMatchObject({ count: 0 })
     },
   )
 

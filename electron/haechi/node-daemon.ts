@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { admissionRefusal } from '#core/haechi/admission.ts'
+import { HAECHI_DEADLINE, HAECHI_EVIDENCE, type Advance } from '#core/controllers/advances.ts'
 import { estimatorRule } from '#core/haechi/capacity-estimate.ts'
 import { fail, formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
@@ -54,6 +55,21 @@ interface Client extends StatusClient {
   state: StatusClient['state']
 }
 
+/** Advance that the settings choose; undefined for the rules of the paper. */
+function advanceOf({ conversion, estimator }: HaechiSettings): Advance | undefined {
+  if (conversion === 'deadline') return HAECHI_DEADLINE
+  return estimator.rule === 'evidence' ? HAECHI_EVIDENCE : undefined
+}
+
+/** The helper of process nodes has the rules of the paper only, and a node has the same rules in threads. */
+const notInNodes = ({ name, original }: Advance): Failure => ({
+  code: 'ADVANCE_NOT_SUPPORTED',
+  what: `A running data node does not support ${name}`,
+  why: `it is implemented in the simulation only; nodes use: ${original}`,
+  unaffected: 'No node was started.',
+  next: `Start the node without ${name}, or try it in a scenario: sluice compare.`,
+})
+
 const NO_COUNTERS: NodeCounters = {
   timerWakes: 0,
   sendWakes: 0,
@@ -102,6 +118,8 @@ export class HaechiDaemon implements ConsoleNode {
   static async start(options: DaemonOptions): Promise<Result<HaechiDaemon>> {
     const settings = checkSettings(options.settings)
     if (!settings.ok) return settings
+    const advance = advanceOf(options.settings)
+    if (advance) return fail(notInNodes(advance))
     const profile = checkProfile(options.profile)
     if (!profile.ok) return profile
     const daemon = new HaechiDaemon(options)
@@ -236,7 +254,6 @@ export class HaechiDaemon implements ConsoleNode {
 
   status(since: number): HaechiStatus {
     const { name, settings, profile, profiled, why } = this.#options
-    const { periodNs, checkNs, batch, window, decay, conversion, alertAfter, fluidAdmission } = settings
     const periods = this.#periods.filter((p) => p.epoch > since)
     // A first reading gets the samples of the last two periods only.
     const fromEpoch = since > 0 ? since : this.#epoch - 2
@@ -254,7 +271,14 @@ export class HaechiDaemon implements ConsoleNode {
       isOvercommitted: this.#isOvercommitted,
       settings: {
         name: settings.name,
-        ...{ periodNs, checkNs, batch, window, decay, conversion, alertAfter, fluidAdmission },
+        periodNs: settings.periodNs,
+        checkNs: settings.checkNs,
+        batch: settings.batch,
+        window: settings.window,
+        decay: settings.decay,
+        conversion: settings.conversion,
+        alertAfter: settings.alertAfter,
+        fluidAdmission: settings.fluidAdmission,
         omegaMin: estimatorRule(settings, profile).omegaMin,
       },
       profile: { ...profile, ...profiled },

@@ -322,5 +322,8 @@ function explained({ alert, a, b }: { alert: AlertKind; a: number; b: number }):
       return `unused for ${a} periods`
     case 'silent-client':
       return `no report for ${a / 1e6} ms`
+    case 'fallback':
+      // The helper has no advances to fall back from.
+      return ''
   }
 }

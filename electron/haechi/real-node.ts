@@ -9,6 +9,7 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { MonitorEvent, MonitorPeriod } from '#core/haechi/monitor-events.ts'
 import { EventLog } from '#core/haechi/sim/event-log.ts'
 import { bundledPath } from '../files/resources.ts'
+import { perPeriod } from './helper.ts'
 import type {
   ClientEnd,
   ClientLog,
@@ -303,6 +304,7 @@ export class RealNode {
       completionBatch,
       seed,
       hasQos: mode === 'haechi',
+      localTokens: perPeriod(this.setup.profile.localIops, this.setup.settings.periodNs),
       workload: setup.workload,
       mix: { ...setup.mix, records },
     })

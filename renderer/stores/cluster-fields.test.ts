@@ -66,8 +66,18 @@ it('changes only edited fields: servers keep their own values', () => {
 })
 
 it('reports the fault of every field', () => {
-  const bad = { ...typed, name: '../x', user: '-x', port: '0', interval: '0.1', maxRate: '1e3', hosts: 'a;b' }
-  expect(Object.keys(faultsOf(bad, [])).sort()).toEqual(['hosts', 'interval', 'maxRate', 'name', 'port', 'user'])
+  const bad = {
+    ...typed,
+    name: '../x',
+    user: '-x',
+    port: '0',
+    interval: '0.05',
+    control: '50',
+    maxRate: '1e3',
+    hosts: 'a;b',
+  }
+  const faulty = ['control', 'hosts', 'interval', 'maxRate', 'name', 'port', 'user']
+  expect(Object.keys(faultsOf(bad, [])).sort()).toEqual(faulty)
   expect(faultsOf(typed, ['altair']).name).toContain('already')
   expect(faultsOf(typed, [])).toEqual({})
 })

@@ -1,5 +1,7 @@
 /** Form fields of a cluster, their validation and conversion. Pure. */
 import {
+  CONTROL_MAX_MS,
+  CONTROL_MS,
   HELPER_ROLES,
   isHelperRole,
   OST_RATE_MAX,
@@ -24,6 +26,8 @@ export interface ClusterFields extends Readonly<Record<HelperRole, string>> {
   readonly jump: string
   /** Seconds. */
   readonly interval: string
+  /** Control period of a server, ms; empty: CONTROL_MS. */
+  readonly control: string
   /** Token rate T of one OST, RPC/s; empty: unknown. */
   readonly maxRate: string
   readonly safeMode: SafeMode
@@ -31,7 +35,17 @@ export interface ClusterFields extends Readonly<Record<HelperRole, string>> {
   readonly allowRoot: boolean
   readonly off: readonly ProbeId[]
 }
-export type FieldName = 'name' | 'hosts' | HelperRole | 'user' | 'port' | 'identity' | 'jump' | 'interval' | 'maxRate'
+export type FieldName =
+  | 'name'
+  | 'hosts'
+  | HelperRole
+  | 'user'
+  | 'port'
+  | 'identity'
+  | 'jump'
+  | 'interval'
+  | 'control'
+  | 'maxRate'
 
 /** Defaults of a new cluster: read-only, and PROD until changed. */
 export const emptyFields: ClusterFields = {
@@ -47,6 +61,7 @@ export const emptyFields: ClusterFields = {
   identity: '',
   jump: '',
   interval: '1',
+  control: '',
   maxRate: '',
   safeMode: 'read-only',
   allowRoot: false,
@@ -87,6 +102,7 @@ export function fieldsOf(input: ClusterInput): ClusterFields {
     identity: shared(servers.map((s) => s.identity)),
     jump: shared(servers.map((s) => jumpText(s.jump))),
     interval: String(input.intervalMs / 1000),
+    control: input.controlMs === undefined ? '' : String(input.controlMs),
     maxRate: input.maxRate === null ? '' : String(input.maxRate),
   }
 }
@@ -101,7 +117,7 @@ export const rateFaultOf = (text: string): string | undefined =>
 /** @param names  names of the other clusters. */
 export function faultsOf(fields: ClusterFields, names: readonly string[]): Partial<Record<FieldName, string>> {
   const found: Partial<Record<FieldName, string>> = {}
-  const { name, hosts, user, port, interval, maxRate } = fields
+  const { name, hosts, user, port, interval, control, maxRate } = fields
   const listed = expandHosts(hosts)
   if (listed.fault !== '') found.hosts = listed.fault
   else if (listed.hosts.length === 0 && !helperRoles.some((r) => HELPER_ROLES[r].isSampled && fields[r].trim() !== ''))
@@ -116,7 +132,9 @@ export function faultsOf(fields: ClusterFields, names: readonly string[]): Parti
   else if (names.includes(name)) found.name = `A cluster named ${name} already exists.`
   if (user !== '' && !/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(user)) found.user = 'Not a valid login name.'
   if (port !== '' && !isBetween(port, 1, 65535)) found.port = 'A port is a number from 1 to 65535.'
-  if (!isBetween(interval, 0.2, 60, /^\d+(\.\d+)?$/)) found.interval = 'From 0.2 to 60 seconds.'
+  if (!isBetween(interval, 0.1, 60, /^\d+(\.\d+)?$/)) found.interval = 'From 0.1 to 60 seconds.'
+  if (control !== '' && !isBetween(control, CONTROL_MS, CONTROL_MAX_MS))
+    found.control = `A whole number from ${CONTROL_MS} to ${CONTROL_MAX_MS}.`
   const rateFault = rateFaultOf(maxRate)
   if (rateFault !== undefined) found.maxRate = rateFault
   return found
@@ -165,6 +183,7 @@ export const inputOf = (fields: ClusterFields, before: ClusterInput | null): Clu
   off: [...fields.off],
   servers: serversOf(fields, before),
   intervalMs: Math.round(Number(fields.interval) * 1000),
+  ...(fields.control === '' ? {} : { controlMs: Number(fields.control) }),
   maxRate: fields.maxRate === '' ? null : Number(fields.maxRate),
   // Not in the form.
   ...(before?.coreShare === undefined ? {} : { coreShare: before.coreShare }),

@@ -20,6 +20,7 @@ static void report(struct engine *e) {
                      .residual = e->xi,
                      .spent = e->reservation - e->xi - e->yielded,
                      .completed = e->completed,
+                     .is_backlogged = e->queued > 0 && e->wait == WAIT_NONE && !e->is_throttled,
                      .beat = ++e->beat};
   e->write_report(e->port, &r);
 }

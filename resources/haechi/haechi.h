@@ -26,6 +26,8 @@ struct report {
   int64_t epoch;
   /* xi after the tick; reservation tokens used since T1; I/Os completed since T1. */
   int64_t residual, spent, completed;
+  /* Requests wait although the client has tokens. */
+  bool is_backlogged;
   /* Number of the report; its 3-bit hash once read. */
   uint64_t beat;
 };
@@ -37,7 +39,7 @@ int64_t pool_epoch(uint64_t word);
 int64_t epoch_near(int64_t low, int64_t current);
 uint64_t report_pack(const struct report *r);
 struct report report_unpack(uint64_t word);
-#define LOW_EPOCH(epoch) ((epoch)&15)
+#define LOW_EPOCH(epoch) ((epoch)&7)
 
 /* floor(total * part / whole). */
 int64_t proportion(int64_t total, int64_t part, int64_t whole);

@@ -22,7 +22,7 @@ static struct account *find(struct monitor *m, int client) {
 
 static bool is_same(const struct report *a, const struct report *b) {
   return a->beat == b->beat && a->completed == b->completed && a->spent == b->spent && a->residual == b->residual &&
-         a->epoch == b->epoch;
+         a->is_backlogged == b->is_backlogged && a->epoch == b->epoch;
 }
 
 /* Reads a slot; returns true if its report must be ignored. */

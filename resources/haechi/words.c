@@ -9,6 +9,7 @@
 #define MAX_RESERVATION ((1 << 23) - 1)
 #define RESIDUAL_IN_LO (1ll << 22)
 #define OFFSET_BIAS 512
+#define BACKLOGGED 64
 
 uint64_t pool_pack(int64_t tokens, int64_t epoch) {
   return ((uint64_t)(epoch & 255) << COUNT_BITS) | ((uint64_t)tokens + BIAS);
@@ -27,7 +28,7 @@ int64_t epoch_near(int64_t low, int64_t current) {
 static uint64_t beat_of(uint64_t n) { return 1 + ((((uint32_t)n * 0x9e3779b1u) * 7ull) >> 32); }
 
 uint64_t report_pack(const struct report *r) {
-  uint64_t head = (uint64_t)LOW_EPOCH(r->epoch) << 3 | beat_of(r->beat);
+  uint64_t head = (r->is_backlogged ? BACKLOGGED : 0) | (uint64_t)LOW_EPOCH(r->epoch) << 3 | beat_of(r->beat);
   if (r->residual == 0)
     return (head | 128) << 56 | (uint64_t)r->spent << 33 | (uint64_t)(r->completed >= 1ll << 32) << 32 |
            (uint32_t)r->completed;
@@ -39,11 +40,15 @@ uint64_t report_pack(const struct report *r) {
 struct report report_unpack(uint64_t word) {
   uint64_t head = word >> 56;
   uint32_t hi = (uint32_t)(word >> 32), lo = (uint32_t)word;
-  struct report r = {.epoch = (int64_t)(head >> 3 & 15), .beat = head & 7, .spent = hi >> 1 & MAX_RESERVATION};
+  struct report r = {.epoch = (int64_t)(head >> 3 & 7),
+                     .is_backlogged = (head & BACKLOGGED) != 0,
+                     .beat = head & 7,
+                     .spent = hi >> 1 & MAX_RESERVATION};
   if (head >= 128) {
     r.completed = ((int64_t)(hi & 1) << 32) + lo;
   } else if (r.beat == 0) {
     r.spent = 0;
+    r.is_backlogged = false;
   } else {
     r.residual = (hi & 1) * RESIDUAL_IN_LO + (lo >> 10);
     r.completed = r.spent + (lo & 1023) - OFFSET_BIAS;

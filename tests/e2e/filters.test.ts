@@ -47,6 +47,7 @@ describe.skipIf(noBrowser !== undefined)('the filter of a view', () => {
     await page.keyboard.press('n')
     await page.getByTestId('note-text').fill('OST0003 was slow')
     await page.keyboard.press('Control+Enter')
+    await page.getByTestId('note-text').waitFor({ state: 'detached' })
     for (const { key, rows, filter: line, one, list } of LISTS) {
       await page.keyboard.press(key)
       await filter.waitFor()

@@ -83,6 +83,7 @@ describe
       for (const words of [
         ['start', OST, 'reg', 'sl_late', 'jobid={b}', '50'],
         ['change', OST, 'reg', 'sl_hog', 'rate=5'],
+        ['apply', 'stop', OST, 'reg', 'sl_hog', '--', 'change', OST, 'reg', 'sl_hog', 'rate=5'],
       ]) {
         const said = 'sluice-rule: a stop of Sluice is in progress on this server\n'
         expect(await helper(...words)).toMatchObject({ code: 2, stderr: said })
@@ -108,6 +109,24 @@ describe
       const before = await lists()
       const calls = [
         ['stop', OST, 'reg', 'theirs'],
+        ['apply', 'start', OST, 'reg', 'sl_a', 'jobid={x}', '5', '--', 'stop', OST, 'reg', 'theirs'],
+        [
+          'apply',
+          'start',
+          OST,
+          'reg',
+          'sl_a',
+          'jobid={x}',
+          '5',
+          '--',
+          'start',
+          OST,
+          'reg',
+          'sl_b',
+          'jobid={$(id)}',
+          '5',
+        ],
+        ['apply', 'start', OST, 'reg', 'sl_a', 'jobid={x}', '5', '--', 'end', 'sshd', 'x', 'y'],
         ['change', OST, 'reg', 'default', 'rate=1'],
         ['stop', OST, 'reg', 'ab_theirs'],
         ['stop', OST, 'reg', 'sl_a theirs'],

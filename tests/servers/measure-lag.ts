@@ -204,7 +204,7 @@ async function measure(): Promise<readonly Cycle[]> {
     controller: ADAPTBF,
     options: DEFAULT_LOOP_OPTIONS,
     fences: { ...LIVE_FENCES, shadowNs: 0 },
-    jobIds: { isSystem: () => false },
+    jobIds: { systemJobs: () => () => false },
   })
   const read = async (): Promise<NodeReading> => {
     for (;;) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { PAPER_LITERAL, DEFAULT_SETTINGS, type HaechiSettings } from '../settings.ts'
+import { PRESET_SETTINGS, DEFAULT_SETTINGS, type HaechiSettings } from '../settings.ts'
 import { NaiveNode } from '#tests/kits/core/haechi/naive-node.ts'
 import { zipfShares } from '../workloads/distributions.ts'
 import type { Workload } from '../workloads/request-source.ts'
@@ -72,7 +72,7 @@ it('completes the same in small nodes of any kind', () => {
       fc.array(fc.tuple(fc.nat(120), workload), { minLength: 1, maxLength: 7 }),
       fc.integer({ min: 1, max: 64 }),
       fc.integer({ min: 1, max: 300 }),
-      fc.constantFrom(DEFAULT_SETTINGS, PAPER_LITERAL),
+      fc.constantFrom(...Object.values(PRESET_SETTINGS)),
       fc.nat(2000),
       (list, window, batch, preset, conversionNs) => {
         const settings: HaechiSettings = {

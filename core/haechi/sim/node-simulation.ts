@@ -18,6 +18,7 @@
  */
 import { randomStream, type RandomStream } from '../../base/random.ts'
 import { fail, invariant, ok, type Failure, type Result } from '../../base/result.ts'
+import { NS_PER_S } from '../../base/units.ts'
 import { EventQueue } from '../../sim/event-queue.ts'
 import { BareEngine } from '../bare-engine.ts'
 import type { MonitorEvent, MonitorPeriod } from '../monitor-events.ts'
@@ -263,9 +264,11 @@ export class NodeSimulation {
         next: `It has ${this.setup.slots}.`,
       })
     }
-    const { settings, seed } = this.setup
+    const { settings, seed, profile } = this.setup
+    const localTokens = (profile.localIops * settings.periodNs) / NS_PER_S
     const path = new ClientPath(index, this.#source(setup.workload, index), this.#pathHost)
-    const qos = this.#control === null || setup.isOutside === true ? null : new QosEngine(settings, path)
+    const qos =
+      this.#control === null || setup.isOutside === true ? null : new QosEngine(settings, path, undefined, localTokens)
     path.engine = qos ?? new BareEngine(settings.window, (n) => path.postIo(n))
     if (setup.records && this.store) {
       path.records = new RecordAccess(this.store, setup.records, randomStream(seed, `haechi/records/${index}`))

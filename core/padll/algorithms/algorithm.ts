@@ -6,6 +6,16 @@ import { PADLL_ALGORITHMS, type PadllAlgorithm } from '../../controllers/setting
 export const ALGORITHMS = PADLL_ALGORITHMS
 export type Algorithm = PadllAlgorithm
 
+/** Load that a job is expected to have in the next control cycle. */
+export interface Forecast {
+  /** Operations that arrive, op/s. */
+  readonly arrivals: number
+  /** Mean change of the arrivals between cycles, op/s. */
+  readonly volatility: number
+  /** Operations waiting now, as the rate that serves them in one cycle, op/s. */
+  readonly waiting: number
+}
+
 /** One job in one control cycle. */
 export interface JobDemand {
   readonly id: string
@@ -13,6 +23,8 @@ export interface JobDemand {
   readonly demand: number | null
   /** Served rate since the last collection, op/s; null in its first cycle. */
   readonly usage: number | null
+  /** Input of `psfa-adaptive`; null or absent where waiting operations are not known. */
+  readonly forecast?: Forecast | null | undefined
 }
 
 /** Rates by job, op/s, not floored: floors and shares per stage are applied at enforcement. */

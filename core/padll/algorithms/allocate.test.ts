@@ -12,11 +12,14 @@ function rates(input: AllocationInput): Rates {
 const total = (all: Rates): number => [...all.values()].reduce((sum, rate) => sum + rate, 0)
 
 const positive = fc.double({ min: 1e-3, max: 1e12, noNaN: true })
+const amount = fc.oneof(fc.constant(0), positive)
+const forecast = fc.record({ arrivals: amount, volatility: amount, waiting: amount })
 const jobs = fc.uniqueArray(
   fc.record<JobDemand>({
     id: fc.string({ minLength: 1, maxLength: 8 }),
     demand: fc.option(positive),
     usage: fc.option(fc.oneof(fc.constant(0), positive)),
+    forecast: fc.option(forecast),
   }),
   { selector: ({ id }) => id, maxLength: 40 },
 )
@@ -42,13 +45,17 @@ describe('for any jobs', () => {
     )
   })
 
-  it('the two that share hand out the whole limit while a job is active', () => {
+  it('those that share hand out the whole limit while a job is active', () => {
     fc.assert(
-      fc.property(input, fc.constantFrom('psharing' as const, 'psfa' as const), (given, algorithm) => {
-        fc.pre(given.jobs.length > 0)
-        const sum = total(rates({ ...given, algorithm }))
-        expect(Math.abs(sum - given.maxRate)).toBeLessThanOrEqual(given.maxRate * ROUNDING)
-      }),
+      fc.property(
+        input,
+        fc.constantFrom('psharing' as const, 'psfa' as const, 'psfa-adaptive' as const),
+        (given, algorithm) => {
+          fc.pre(given.jobs.length > 0)
+          const sum = total(rates({ ...given, algorithm }))
+          expect(Math.abs(sum - given.maxRate)).toBeLessThanOrEqual(given.maxRate * ROUNDING)
+        },
+      ),
     )
   })
 
@@ -146,6 +153,8 @@ it.each<[string, Partial<Record<keyof AllocationInput, unknown>>]>([
   ['E_DEMAND', { jobs: [{ id: 'a', demand: 0, usage: 1 }] }],
   ['E_DEMAND', { jobs: [{ id: 'a', demand: -1, usage: 1 }] }],
   ['E_DEMAND', { jobs: [{ id: 'a', demand: Infinity, usage: 1 }] }],
+  ['E_FORECAST', { jobs: [{ id: 'a', demand: 1, usage: 1, forecast: { arrivals: -1, volatility: 0, waiting: 0 } }] }],
+  ['E_FORECAST', { jobs: [{ id: 'a', demand: 1, usage: 1, forecast: { arrivals: 1, volatility: NaN, waiting: 0 } }] }],
   ['E_USAGE', { jobs: [{ id: 'a', demand: 1, usage: -1 }] }],
   ['E_USAGE', { jobs: [{ id: 'a', demand: 1, usage: NaN }] }],
 ])('%s for %j', (code, changes) => {

@@ -10,6 +10,7 @@ import { type Algorithm, ALGORITHMS, type JobDemand, type Rates } from './algori
 import { toClaim, type Claim } from './claim.ts'
 import { type Leftover, proportionalSharing } from './proportional-sharing.ts'
 import { EPSILON, psfa } from './psfa.ts'
+import { type ForecastClaim, psfaAdaptive } from './psfa-adaptive.ts'
 import { type Oversubscription, scaled } from './scaled.ts'
 
 /**
@@ -74,6 +75,7 @@ export type AlgorithmCode =
   | 'E_JOB_ID'
   | 'E_DEMAND'
   | 'E_USAGE'
+  | 'E_FORECAST'
 
 /** Reason that a cycle yields no rates; the previous rates stay in force. */
 export interface AlgorithmFault {
@@ -97,11 +99,34 @@ export function allocate(input: AllocationInput): Result<Rates, AlgorithmFault> 
   const claims = jobs.map(toClaim)
   if (algorithm === 'uniform') return ok(uniform(maxRate, claims, slots))
   if (algorithm === 'priority') return ok(priority(maxRate, claims, oversubscription))
+  const forecasts = algorithm === 'psfa-adaptive' ? forecastClaims(jobs) : null
   const rates =
-    algorithm === 'psharing' ? proportionalSharing(maxRate, claims, leftover) : psfa(maxRate, claims, epsilon)
+    algorithm === 'psharing'
+      ? proportionalSharing(maxRate, claims, leftover)
+      : forecasts === null
+        ? psfa(maxRate, claims, epsilon)
+        : psfaAdaptive(maxRate, forecasts)
   return ok(new Map(jobs.map(({ id }) => [id, rates.get(id)!])))
 }
 
+/** Claims with forecasts; null if that of a job is missing which is not in its first cycle. */
+function forecastClaims(jobs: readonly JobDemand[]): ForecastClaim[] | null {
+  const claims: ForecastClaim[] = []
+  for (const job of jobs) {
+    const claim = toClaim(job)
+    const forecast =
+      job.forecast ?? (job.usage === null ? { arrivals: claim.demand, volatility: claim.demand, waiting: 0 } : null)
+    if (forecast === null) return null
+    claims.push({ ...claim, forecast })
+  }
+  return claims
+}
+
+/** True if `psfa-adaptive` has to use PSFA's rule, because a job's waiting operations are not known. */
+export const fallsBack = (algorithm: Algorithm, jobs: readonly JobDemand[]): boolean =>
+  algorithm === 'psfa-adaptive' && forecastClaims(jobs) === null
+
+const isAmount = (value: number): boolean => Number.isFinite(value) && value >= 0
 const isPositive = (value: number): boolean => Number.isFinite(value) && value > 0
 
 /** Returns the first fault, in the order: algorithm, limit, options, jobs. */
@@ -132,13 +157,16 @@ function faultOf(input: AllocationInput): AlgorithmFault | undefined {
 
 function faultOfJobs(jobs: readonly JobDemand[]): AlgorithmFault | undefined {
   const ids = new Set<string>()
-  for (const { id, demand, usage } of jobs) {
+  for (const { id, demand, usage, forecast } of jobs) {
     if (id === '') return { code: 'E_JOB_ID', message: 'job id must not be empty' }
     if (ids.has(id)) return { code: 'E_JOB_ID', message: 'duplicate job id' }
     ids.add(id)
     if (demand !== null && !isPositive(demand)) return { code: 'E_DEMAND', message: 'demand must be a number > 0' }
-    if (usage !== null && !(Number.isFinite(usage) && usage >= 0)) {
+    if (usage !== null && !isAmount(usage)) {
       return { code: 'E_USAGE', message: 'usage must be >= 0' }
+    }
+    if (forecast != null && ![forecast.arrivals, forecast.volatility, forecast.waiting].every(isAmount)) {
+      return { code: 'E_FORECAST', message: 'arrivals, volatility and waiting must be >= 0' }
     }
   }
   return undefined

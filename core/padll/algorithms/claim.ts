@@ -21,7 +21,7 @@ export function toClaim({ id, demand, usage }: JobDemand): Claim {
 }
 
 /** Compares two texts by code point, which for well-formed text is the order of their UTF-8 bytes. */
-function byCodePoint(a: string, b: string): number {
+export function byText(a: string, b: string): number {
   const common = Math.min(a.length, b.length)
   let i = 0
   while (i < common && a.charCodeAt(i) === b.charCodeAt(i)) i++
@@ -37,4 +37,4 @@ function byCodePoint(a: string, b: string): number {
  * Source: spec/padll 6, row 1 (paper IV-B, `in order of increasing demands`; the public code takes the order of names).
  */
 export const byDemand = (claims: readonly Claim[]): Claim[] =>
-  claims.toSorted((a, b) => a.demand - b.demand || byCodePoint(a.id, b.id))
+  claims.toSorted((a, b) => a.demand - b.demand || byText(a.id, b.id))

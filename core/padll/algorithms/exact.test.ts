@@ -1,4 +1,4 @@
-// Second implementation of every algorithm, written from spec/padll 6 alone, in exact fractions: the doubles must match
+// Second implementation of every algorithm of the paper, written from spec/padll 6 alone, in exact fractions: the doubles must match
 // it to 1e-9.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -83,7 +83,7 @@ it('matches exact fractions in doubles', () => {
   fc.assert(
     fc.property(
       fc.record<Case>({
-        algorithm: fc.constantFrom(...ALGORITHMS),
+        algorithm: fc.constantFrom(...ALGORITHMS.filter((algorithm) => algorithm !== 'psfa-adaptive')),
         maxRate: amount,
         epsilon: fc.integer({ min: 0, max: 64 }),
         slots: fc.integer({ min: 1, max: 12 }),

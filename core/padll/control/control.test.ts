@@ -87,7 +87,7 @@ function expectSettled(cluster: VirtualCluster): void {
     if (jobs.length === 0) continue
     const policy = (job: string, kind: 'demand' | 'limit'): number | null =>
       status.jobs.find((j) => j.job === job && j.scope === scope)?.[kind] ?? null
-    const isShared = algorithm === 'psfa' || algorithm === 'psharing'
+    const isShared = ['psharing', 'psfa', 'psfa-adaptive'].includes(algorithm)
     const allocations = allocate({
       algorithm,
       maxRate: limit,
@@ -97,6 +97,8 @@ function expectSettled(cluster: VirtualCluster): void {
           ? (policy(id, 'demand') ?? policy(id, 'limit'))
           : (policy(id, 'limit') ?? policy(id, 'demand')),
         usage: 0,
+        // Idle for so long that no volatility is left.
+        forecast: { arrivals: 0, volatility: 0, waiting: 0 },
       })),
       epsilon: 0.25,
     })

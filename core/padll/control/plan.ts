@@ -3,6 +3,7 @@
  * numbers for stages. Source: spec/padll 5 and 6 (rows 8 to 10, 15, 16).
  */
 import { allocate } from '../algorithms/allocate.ts'
+import { sumOfForecasts, weightOf } from '../algorithms/psfa-adaptive.ts'
 import type { PolicyNow } from '../rules/policy-schedule.ts'
 import type { Scope } from '../vocabulary.ts'
 import type { GlobalSettings } from './settings.ts'
@@ -60,7 +61,7 @@ export interface Plan {
   readonly faults: readonly { readonly scope: Scope; readonly why: string }[]
 }
 
-const SHARED: ReadonlySet<string> = new Set(['psharing', 'psfa'])
+const SHARED: ReadonlySet<string> = new Set(['psharing', 'psfa', 'psfa-adaptive'])
 const NO_POLICY: JobPolicy = { demand: null, limit: null }
 const NO_POLICIES: ReadonlyMap<string, JobPolicy> = new Map()
 
@@ -100,7 +101,7 @@ function planScope(scope: Scope, jobs: ReadonlyMap<string, StageScope[]>, input:
   const rounded = roundRates(named.map(([job]) => rates.get(job)!))
   let beyond = 0
   for (const [i, [job, stages]] of named.entries()) {
-    const parts = splitOver(stages, rounded[i]!, settings.split)
+    const parts = splitOver(stages, rounded[i]!, settings)
     let sum = 0
     for (const [k, of] of stages.entries()) {
       of.target = parts[k]!
@@ -145,7 +146,8 @@ function ratesOf(
   const even = algorithm === 'static' || max === undefined ? null : max / jobs.size
   const input = [...jobs].map(([id, stages]) => {
     const { demand, limit } = policies.get(id) ?? NO_POLICY
-    return { id, demand: (isShared ? (demand ?? limit) : (limit ?? demand)) ?? even, usage: usageOf(stages) }
+    const forecast = algorithm === 'psfa-adaptive' ? sumOfForecasts(stages.map((of) => of.forecast)) : null
+    return { id, demand: (isShared ? (demand ?? limit) : (limit ?? demand)) ?? even, usage: usageOf(stages), forecast }
   })
   const done = allocate({
     algorithm,
@@ -168,16 +170,19 @@ function usageOf(stages: readonly StageScope[]): number | null {
   return sum
 }
 
-function splitOver(stages: readonly StageScope[], total: number, split: GlobalSettings['split']): number[] {
+/** Splits equally, by usage, or under `psfa-adaptive` by what each stage is expected to serve. */
+function splitOver(stages: readonly StageScope[], total: number, { split, algorithm }: GlobalSettings): number[] {
   const floors = stages.map((of) => of.floor)
-  const usages = stages.flatMap(({ usage }) => (usage === null ? [] : [usage]))
-  if (split === 'equal' || usages.length === 0) return splitRate(total, floors)
+  const isAdaptive = algorithm === 'psfa-adaptive'
+  const weights = stages.map((of) => (isAdaptive && of.forecast !== null ? weightOf(of.forecast) : of.usage))
+  const known = weights.filter((weight) => weight !== null)
+  if ((split === 'equal' && !isAdaptive) || known.length === 0) return splitRate(total, floors)
   // A stage without a sample counts as an average one.
-  const mean = usages.reduce((a, b) => a + b, 0) / usages.length
+  const mean = known.reduce((a, b) => a + b, 0) / known.length
   return splitRate(
     total,
     floors,
-    stages.map((of) => of.usage ?? mean),
+    weights.map((weight) => weight ?? mean),
   )
 }
 

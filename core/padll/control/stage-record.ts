@@ -1,4 +1,6 @@
 /** Local controllers and stages as the global controller knows them: rates that may be in force, and recent counts. */
+import type { Forecast } from '../algorithms/algorithm.ts'
+import { ArrivalHistory } from '../algorithms/psfa-adaptive.ts'
 import type { Scope } from '../vocabulary.ts'
 import type { ChannelCounts, StageEntry, StageIdentity } from './messages.ts'
 import { RATE_FLOOR } from './protocol.ts'
@@ -10,6 +12,13 @@ const NUMBER_MAX = 2 ** 50
 
 /** Bounds a number from outside so that it can be summed. */
 export const bounded = (n: number): number => (n > 0 ? Math.min(n, NUMBER_MAX) : 0)
+
+/** Counts of a stage's channels for one scope. */
+interface ScopeCounts {
+  arrived: number
+  served: number
+  queued: number
+}
 
 /** One stage in one scope: its channels for that scope together. Rates in op/s. */
 export class StageScope {
@@ -29,7 +38,12 @@ export class StageScope {
   request: number | undefined
   /** Mean served rate of the last rounds; null in the first cycle. */
   usage: number | null = null
+  /** Expected load after the last rounds; null in the first cycle. */
+  forecast: Forecast | null = null
+  readonly #history = new ArrivalHistory()
   #served = 0
+  #arrived = 0
+  #queued = 0
   #windowNs = 0
 
   constructor(stage: StageRecord, scope: Scope, objects: readonly { channel: number; object: number }[], most: number) {
@@ -60,16 +74,22 @@ export class StageScope {
     else this.isUnsure = true
   }
 
-  sample(served: number, windowNs: number): void {
+  /** @param queued  operations waiting at the end of the window. */
+  sample({ served, arrived, queued }: ScopeCounts, windowNs: number): void {
     this.#served += served
+    this.#arrived += arrived
+    this.#queued = queued
     this.#windowNs += windowNs
   }
 
-  /** Sets `usage` to the mean served rate of the collected rounds and clears the sums. */
+  /** Sets `usage` to the mean served rate of the collected rounds, and the forecast; clears the sums. */
   endRounds(): void {
     if (this.#windowNs === 0) return
-    this.usage = (this.#served / this.#windowNs) * 1e9
+    const perSecond = 1e9 / this.#windowNs
+    this.usage = this.#served * perSecond
+    this.forecast = this.#history.add(this.#arrived * perSecond, this.#queued * perSecond)
     this.#served = 0
+    this.#arrived = 0
     this.#windowNs = 0
   }
 }
@@ -135,10 +155,16 @@ export class StageRecord {
     if (!(ns >= intervalNs * SHORTEST_PART)) return
     this.counts = counts
     this.windowNs = ns
-    const served = new Map<Scope, number>()
-    for (const c of counts) served.set(c.scope, (served.get(c.scope) ?? 0) + bounded(c.served))
+    const sums = new Map<Scope, ScopeCounts>()
+    for (const c of counts) {
+      let sum = sums.get(c.scope)
+      if (!sum) sums.set(c.scope, (sum = { arrived: 0, served: 0, queued: 0 }))
+      sum.arrived += bounded(c.arrived)
+      sum.served += bounded(c.served)
+      sum.queued += bounded(c.queued)
+    }
     for (const [scope, stageScope] of this.scopes) {
-      stageScope.sample(served.get(scope) ?? 0, ns)
+      stageScope.sample(sums.get(scope) ?? { arrived: 0, served: 0, queued: 0 }, ns)
       stageScope.held = stageScope.most
     }
   }

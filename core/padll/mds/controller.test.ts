@@ -48,6 +48,19 @@ describe('what jobs are given', () => {
     expect(of['a']! + of['b']! + of['c']!).toBeCloseTo(900)
   })
 
+  it('psfa-adaptive: those of psfa, because servers do not report what waits, and the scope is named', () => {
+    const c = controller('psfa-adaptive', 900)
+    expect(rates(c, 1, [server({ a: 300, b: 400, c: 200 })]).decision.fallbacks).toEqual([])
+    const busy = [server({ a: 300, b: 400, c: 0 })]
+    const { of, decision } = rates(c, 2, busy)
+    expect(decision.fallbacks).toEqual(['meta_op'])
+    const original = controller('psfa', 900)
+    rates(original, 1, [server({ a: 300, b: 400, c: 200 })])
+    const { of: byPsfa, decision: other } = rates(original, 2, busy)
+    expect(of).toEqual(byPsfa)
+    expect(other.fallbacks).toEqual([])
+  })
+
   it('fixed rates count every job that a policy names, shared ones those that are there', () => {
     const busy = [server({ a: 100 })]
     expect(rates(controller('uniform', 900), 1, busy).of).toEqual({ a: 300, b: 300, c: 300 })

@@ -40,6 +40,8 @@ export interface MetadataDecision {
   /** All wanted rules on the observed servers; rules on servers without counts stay unchanged. */
   readonly rules: readonly CompiledRule[]
   readonly unexpressed: readonly UnexpressedLine[]
+  /** Scopes in which PSFA replaces `psfa-adaptive`. */
+  readonly fallbacks: readonly Scope[]
   /** Reasons for keeping the previous rates. */
   readonly failures: readonly Failure[]
   /** Jobs named by policies that started, or were not seen for `IDLE_NS`. */
@@ -102,7 +104,8 @@ export class MetadataController {
       isActive: this.#present.has(s.job),
     }))
     const { lines: unexpressed } = remarks
-    return { atNs: nowNs, shares, rules, unexpressed, failures: shared.failures, joined, left }
+    const { fallbacks, failures } = shared
+    return { atNs: nowNs, shares, rules, unexpressed, fallbacks, failures, joined, left }
   }
 
   #count(nowNs: number, servers: readonly MdsServer[]): void {

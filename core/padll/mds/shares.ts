@@ -3,7 +3,7 @@
  * counters instead of stages.
  */
 import type { Failure } from '../../base/result.ts'
-import { allocate } from '../algorithms/allocate.ts'
+import { allocate, fallsBack } from '../algorithms/allocate.ts'
 import type { Algorithm } from '../algorithms/algorithm.ts'
 import type { Scope } from '../vocabulary.ts'
 import { MDS_SCOPES } from './operations.ts'
@@ -53,6 +53,14 @@ export interface JobActivity {
   isActive(job: string): boolean
 }
 
+interface Shares {
+  readonly shares: JobShare[]
+  readonly unexpressed: UnexpressedLine[]
+  /** Scopes in which PSFA replaces `psfa-adaptive`: servers do not report waiting operations. */
+  readonly fallbacks: Scope[]
+  readonly failures: Failure[]
+}
+
 interface Named {
   readonly job: string
   demand: number | null
@@ -61,7 +69,7 @@ interface Named {
 }
 
 /** Algorithms that share among present jobs; the others give fixed rates. */
-const SHARES: ReadonlySet<Algorithm> = new Set(['psharing', 'psfa'])
+const SHARES: ReadonlySet<Algorithm> = new Set(['psharing', 'psfa', 'psfa-adaptive'])
 
 /**
  * Computes the rates of all jobs named by policies, scope by scope.
@@ -70,14 +78,12 @@ const SHARES: ReadonlySet<Algorithm> = new Set(['psharing', 'psfa'])
  * and a demand alone gives no rate (reported). An absent job gets no share (0); its rules let it start (`compile.ts`),
  * and its first operations trigger a cycle that includes it.
  *
+ * `psfa-adaptive` needs the operations that wait, which servers do not report: PSFA's rule replaces it (`fallbacks`).
+ *
  * Source: spec/padll 5 and 6, rows 8, 10, 16. Deviation: a job is present if it did an operation recently, because a
  * server knows no stages.
  */
-export function sharesOf(
-  policies: readonly PolicyInForce[],
-  settings: ControlSettings,
-  activity: JobActivity,
-): { shares: JobShare[]; unexpressed: UnexpressedLine[]; failures: Failure[] } {
+export function sharesOf(policies: readonly PolicyInForce[], settings: ControlSettings, activity: JobActivity): Shares {
   const scopes = new Map<Scope, Map<string, Named>>()
   for (const p of policies) {
     let jobs = scopes.get(p.scope)
@@ -92,7 +98,7 @@ export function sharesOf(
     line: 0,
     text: `the system limit of ${scope} applies to no job: no policy names this scope`,
   }))
-  const out = { shares: [] as JobShare[], unexpressed: idle as UnexpressedLine[], failures: [] as Failure[] }
+  const out: Shares = { shares: [], unexpressed: idle, fallbacks: [], failures: [] }
   for (const [scope, jobs] of scopes) {
     const rates = ratesOf(scope, [...jobs.values()], settings, activity)
     if (typeof rates === 'string') {
@@ -102,10 +108,11 @@ export function sharesOf(
         why: rates,
         unaffected: 'The rates in force stay as they are.',
       })
-      return { shares: [], unexpressed: out.unexpressed, failures: out.failures }
+      return { ...out, shares: [] }
     }
+    if (rates.isFallback) out.fallbacks.push(scope)
     for (const { job, demand, limit, lines } of jobs.values()) {
-      const allocated = rates.get(job) ?? null
+      const allocated = rates.rates.get(job) ?? null
       out.shares.push({ job, scope, demand, limit, allocated, lines })
       if (allocated === null && MDS_SCOPES[scope].opcodes.length > 0) {
         const text = `${job} gets no rate for ${scope}: its demand is a share of a system limit, and none is set`
@@ -116,33 +123,36 @@ export function sharesOf(
   return out
 }
 
-/** Rates by job; a string is the reason for having none. */
+/** Rates by job, and whether they are those of PSFA instead of its advance; a string is the reason for having none. */
 function ratesOf(
   scope: Scope,
   jobs: readonly Named[],
   { algorithm, epsilon, slots, limits }: ControlSettings,
   activity: JobActivity,
-): ReadonlyMap<string, number> | string {
+): { readonly rates: ReadonlyMap<string, number>; readonly isFallback: boolean } | string {
   const maxRate = limits.get(scope)
   const bounded = (n: Named, rate: number): number => (n.limit === null ? rate : Math.min(rate, n.limit))
   const isShared = SHARES.has(algorithm)
   if (maxRate === undefined && algorithm !== 'static') {
-    return new Map(jobs.flatMap((n) => (n.limit === null ? [] : [[n.job, n.limit] as const])))
+    const rates = new Map(jobs.flatMap((n) => (n.limit === null ? [] : [[n.job, n.limit] as const])))
+    return { rates, isFallback: false }
   }
   const present = isShared ? jobs.filter((n) => activity.isActive(n.job)) : jobs
   const demandOf = (n: Named): number | null => (isShared ? (n.demand ?? n.limit) : (n.limit ?? n.demand))
+  const demands = present.map((n) => ({ id: n.job, demand: demandOf(n), usage: activity.usage(n.job, scope) }))
   const allocated = allocate({
     algorithm,
     maxRate: maxRate ?? Infinity,
-    jobs: present.map((n) => ({ id: n.job, demand: demandOf(n), usage: activity.usage(n.job, scope) })),
+    jobs: demands,
     epsilon,
     slots: slots ?? undefined,
   })
   if (!allocated.ok) return allocated.error.message
-  return new Map(
+  const rates = new Map(
     jobs.flatMap((n) => {
       const rate = allocated.value.get(n.job) ?? (isShared ? 0 : undefined)
       return rate === undefined ? [] : [[n.job, bounded(n, rate)] as const]
     }),
   )
+  return { rates, isFallback: fallsBack(algorithm, demands) }
 }

@@ -5,7 +5,9 @@
  *
  * Source: spec/padll 10.2, 10.3. Not modeled: buckets of 10 ms, whole operations, messages.
  */
+import type { Forecast } from '../../padll/algorithms/algorithm.ts'
 import { allocate } from '../../padll/algorithms/allocate.ts'
+import { ArrivalHistory, sumOfForecasts, weightOf } from '../../padll/algorithms/psfa-adaptive.ts'
 import { invariant } from '../../base/result.ts'
 import { type Control, JOIN_S, MAX_RATE, type ScenarioJob, STAGES } from './scenarios.ts'
 
@@ -13,8 +15,8 @@ import { type Control, JOIN_S, MAX_RATE, type ScenarioJob, STAGES } from './scen
 interface StageSplit {
   /** Part of the job's load that each stage submits; they sum to 1. */
   readonly load: readonly number[]
-  /** Equal parts, or parts by the operations that each stage was served in the second before. */
-  readonly by: 'equal' | 'usage'
+  /** Equal parts, parts by the operations that each stage was served in the second before, or by its forecast. */
+  readonly by: 'equal' | 'usage' | 'forecast'
 }
 
 /** Splits into whole rates that sum to floor(rate); the first stages get the remainder, 1 op/s each. */
@@ -59,6 +61,11 @@ interface Member {
   readonly joinsAt: number
   readonly backlog: Float64Array
   readonly stageUsage: Float64Array
+  /** Arrivals of each stage since the last cycle. */
+  readonly arrived: Float64Array
+  readonly histories: readonly ArrivalHistory[]
+  /** Of each stage, from the last cycle; empty before the first. */
+  forecasts: readonly Forecast[]
   rate: number
   /** Served since the last cycle; null before the first. */
   usage: number | null
@@ -69,10 +76,15 @@ export function runFluid({ jobs, trace, control, stages }: FluidSetup): Scenario
   const cycleS = control?.cycleS ?? 1
   const delayS = control?.delayS ?? 0
   const weights = stages?.load ?? [1]
+  // Whole rates leave a part of an operation at each stage.
+  const nothing = stages ? weights.length : NOTHING
   const members = jobs.map((job, i): Member => {
     const backlog = new Float64Array(weights.length)
     const stageUsage = new Float64Array(weights.length)
-    return { job, joinsAt: i * JOIN_S, backlog, stageUsage, rate: Infinity, usage: null, isDone: false }
+    const histories = weights.map(() => new ArrivalHistory())
+    const arrived = new Float64Array(weights.length)
+    const known = { backlog, stageUsage, arrived, histories, forecasts: [] }
+    return { job, joinsAt: i * JOIN_S, ...known, rate: Infinity, usage: null, isDone: false }
   })
   const served = jobs.map((): number[] => [])
   const rates = jobs.map((): number[] => [])
@@ -84,7 +96,7 @@ export function runFluid({ jobs, trace, control, stages }: FluidSetup): Scenario
   for (let t = 0; ; t++) {
     let hasChanged = false
     for (const [i, member] of members.entries()) {
-      if (member.isDone || t - member.joinsAt < trace.length || total(member.backlog) > NOTHING) continue
+      if (member.isDone || t - member.joinsAt < trace.length || total(member.backlog) > nothing) continue
       member.isDone = true
       durations[i] = t - member.joinsAt
       hasChanged = true
@@ -116,16 +128,24 @@ export function runFluid({ jobs, trace, control, stages }: FluidSetup): Scenario
 }
 
 function decide(control: Control, active: readonly Member[], elapsedS: number): ReadonlyMap<string, number> {
+  for (const member of active) {
+    if (member.usage === null) continue
+    member.forecasts = member.histories.map((history, s) =>
+      history.add(member.arrived[s]! / elapsedS, member.backlog[s]! / elapsedS),
+    )
+    member.arrived.fill(0)
+  }
   const allocated = allocate({
     algorithm: control.algorithm,
     maxRate: MAX_RATE,
     slots: 4,
     epsilon: control.epsilon,
     leftover: control.leftover,
-    jobs: active.map(({ job: { id, demand }, usage }) => ({
+    jobs: active.map(({ job: { id, demand }, usage, forecasts }) => ({
       id,
       demand,
       usage: usage === null ? null : usage / elapsedS,
+      forecast: sumOfForecasts(forecasts),
     })),
   })
   invariant(allocated.ok, 'scenarios ask for what can be allocated')
@@ -135,12 +155,14 @@ function decide(control: Control, active: readonly Member[], elapsedS: number): 
 
 /** Serves one second of a job: returns the operations that its stages let through. */
 function serve(member: Member, arrivals: number, stages: StageSplit | undefined): number {
-  const { backlog, stageUsage, rate } = member
+  const { backlog, stageUsage, arrived, forecasts, rate } = member
   const load = stages?.load ?? [1]
-  const cut = stages && rate !== Infinity ? splitRate(rate, stages.by, stageUsage) : [rate]
+  const weights = stages?.by === 'forecast' && forecasts.length > 0 ? forecasts.map(weightOf) : stageUsage
+  const cut = stages && rate !== Infinity ? splitRate(rate, stages.by, weights) : [rate]
   let all = 0
   for (let s = 0; s < backlog.length; s++) {
     backlog[s]! += arrivals * load[s]!
+    arrived[s]! += arrivals * load[s]!
     const got = Math.min(backlog[s]!, cut[s] ?? Infinity)
     backlog[s]! -= got
     stageUsage[s] = got

@@ -57,10 +57,10 @@ const CELLS: readonly Cell[] = [
 type Minutes = readonly (readonly number[])[]
 
 /** Returns the segment means of a trace, kops/s. */
-type Means = (seed: number) => number[]
+export type Means = (seed: number) => number[]
 
 /** Means of trace A in a random order. */
-const permuted: Means = (seed) => {
+export const permuted: Means = (seed) => {
   const random = randomStream(seed, 'segment-order')
   const means = [...TRACE_A.segmentMeans]
   for (let last = means.length - 1; last > 0; last--) {
@@ -73,7 +73,7 @@ const permuted: Means = (seed) => {
 }
 
 /** Uniform between the smallest and the largest mean of trace A, scaled to its sum. */
-const drawn: Means = (seed) => {
+export const drawn: Means = (seed) => {
   const random = randomStream(seed, 'segment-means')
   const least = Math.min(...TRACE_A.segmentMeans)
   const most = Math.max(...TRACE_A.segmentMeans)

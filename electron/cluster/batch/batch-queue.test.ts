@@ -28,7 +28,7 @@ function queue(more: Partial<ClusterSource> = {}, isThere = true) {
     toUnixMs: (ns: number) => ns / 1e6,
     ...more,
   }
-  const probes = new Probes(source, {}, () => false)
+  const probes = new Probes(source, {}, { isEnforcing: () => false, isPaced: () => false })
   const batch = new BatchQueue(source, probes)
   return {
     state,

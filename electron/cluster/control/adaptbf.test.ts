@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ControlLag } from '#core/control/controller.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
+import { MODEL_FENCES } from '#core/control/fences.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import {
   demo,
@@ -420,7 +421,8 @@ describe('a restart of the console', () => {
 })
 
 describe('settings', () => {
-  const changes = (c: Emulated): number => c.writes().filter((w) => w.command.includes('reg change')).length
+  const changes = (c: Emulated): number =>
+    c.writes().reduce((n, w) => n + w.command.split("'reg change ").length - 1, 0)
 
   it('are the paper by default, can be changed while it runs, and keep records and debts', async () => {
     const c = emulatedCluster(twoJobs())
@@ -540,5 +542,29 @@ describe('the lag of the control loop', () => {
     const lags = await lagsOf('EMULATED', 0)
     expect(lags.length).toBeGreaterThan(10)
     for (const lag of lags) expect(lag).toEqual({ ageNs: 0, write: undefined })
+  })
+})
+
+describe('the limit on writes', () => {
+  it('spreads changes over periods, says how many are put off, and makes them later', async () => {
+    const jobs = Array.from({ length: 12 }, (_, i) => ({ id: `${i}.job.u1`, processes: 1 }))
+    const c = emulatedCluster(smallScenario(jobs), { fences: { ...MODEL_FENCES, changesPerSec: 3 } })
+    const counts = new Set<number>()
+    let started = 0
+    await c.run(6, () => {
+      const outcome = c.monitor.loop.outcome('oss01')
+      const made = outcome?.plan.commands.filter((p) => p.verb !== 'stop').length ?? 0
+      expect(made).toBeLessThanOrEqual(3)
+      if (outcome?.putOff) counts.add(outcome.putOff)
+      if (outcome?.putOff) expect(outcome.detail).toMatch(/\d+ changes? put off: at most 3 changes\/s on a server$/)
+      started = Math.max(started, (c.rules('oss01').match(/^ab_/gm) ?? []).length)
+    })
+    expect(Math.max(...counts)).toBeGreaterThan(3)
+    expect(started).toBe(12)
+    expect(c.monitor.failures).toEqual([])
+    // One timer covers the rules that are put off, too.
+    expect(c.sent.filter((s) => s.host === 'oss01' && s.command.startsWith('systemd-run')).length).toBeLessThanOrEqual(
+      2,
+    )
   })
 })

@@ -40,6 +40,8 @@ export interface PlanOutcome {
   readonly atMs: number
   readonly state: 'applied' | 'shown' | 'failed' | 'unknown'
   readonly detail: string
+  /** Starts and changes put off to a later period by the limit on writes. @default 0 */
+  readonly putOff?: number
 }
 
 /** Result of one server in one period. */
@@ -54,6 +56,10 @@ export interface ServerPeriod {
   /** Time of the controllers, and of writing and reading back, ms of wall time. */
   readonly allocateMs: number
   readonly applyMs: number
+  /** Starts and changes of rules that were put off to a later period by the limit on writes; counted when it is written. */
+  readonly putOff: number
+  /** Time of the read-back, part of `applyMs`; undefined if nothing was read back. */
+  readonly readBackMs?: number | undefined
   /** Rules in force for the next period. */
   readonly rules: readonly RuleLine[]
   readonly rulesText: string
@@ -75,6 +81,7 @@ export const idlePeriod = (host: string, rules: readonly RuleLine[] = [], rulesT
   reports: new Map(),
   allocateMs: 0,
   applyMs: 0,
+  putOff: 0,
 })
 
 /** Started period of one server. */
@@ -142,7 +149,7 @@ export class ControlLoop {
   readonly #failures = new Map<string, Failure>()
   readonly #unthrottled = new Map<string, UnthrottledJobs>()
   readonly #steps: ControlSteps
-  readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
+  readonly #jobIds: Pick<JobIdWatch, 'systemJobs'>
   readonly #permit: WritePermit
   readonly #underWay = new PendingWork()
   /** Times of the last write of a plan that was read back, by server: of its first command, and of the end of the read-back, ns. */
@@ -170,7 +177,7 @@ export class ControlLoop {
       /** Records leases for other processes. */
       readonly leases?: LeaseStore | undefined
       /** Identifies jobs that are never limited. */
-      readonly jobIds: Pick<JobIdWatch, 'isSystem'>
+      readonly jobIds: Pick<JobIdWatch, 'systemJobs'>
       /** Stops of the cluster by any process; by default only those of this one. */
       readonly stops?: StopRecords | undefined
     },
@@ -185,9 +192,10 @@ export class ControlLoop {
     this.#audit = audit
     this.clearing = new JobStatsClearing(source, audit, (...cleared) => this.onCleared(...cleared))
     this.controllers = new TargetControllers(source, start.controller, start.options, ledgerStates)
-    for (const n of source.nodes) {
-      const options: LeaseOptions = { store: start.leases, may: this.may }
-      if (n.roles.includes('oss')) this.#leases.set(n.host, new Lease(n, session, audit, options))
+    const servers = source.nodes.filter((n) => n.roles.includes('oss'))
+    for (const [i, n] of servers.entries()) {
+      const options: LeaseOptions = { store: start.leases, may: this.may, phase: i / servers.length }
+      this.#leases.set(n.host, new Lease(n, session, audit, options))
     }
   }
 
@@ -315,7 +323,7 @@ export class ControlLoop {
     }
     // After a gap the first reading is only a base; the rules are held until there are counts to judge by.
     this.#steps.setTerms({
-      periodNs: this.#source.periodNs,
+      periodNs: reading.periodNs,
       deadbandPercent: this.controllers.options.deadbandPercent,
     })
     const seen = this.#seen(reading, jobs)
@@ -354,7 +362,8 @@ export class ControlLoop {
   /** Input of the control step for a server. */
   #seen(reading: NodeReading, jobs: JobRegistry): ServerSeen {
     let served: Map<string, number> | undefined
-    const seconds = this.#source.periodNs / NS_PER_S
+    const seconds = reading.periodNs / NS_PER_S
+    const isSystem = this.#jobIds.systemJobs()
     return {
       server: reading.host,
       rules: reading.rules,
@@ -363,7 +372,7 @@ export class ControlLoop {
         served ??= servedBy(reading)
         return (served.get(jobId) ?? 0) / seconds
       },
-      isSystem: (jobId) => this.#jobIds.isSystem(jobId, jobs.find(jobId)?.user ?? ''),
+      isSystem: (jobId) => isSystem(jobId, jobs.find(jobId)?.user ?? ''),
     }
   }
 
@@ -427,7 +436,8 @@ export class ControlLoop {
   #decide(reading: NodeReading, { isSystem }: ServerSeen, jobs: JobRegistry, nowNs: number): Decision[] {
     const names = this.#steps.isWriting(nowNs) ? new Set(reading.rules.map((r) => r.name)) : undefined
     const last = { host: reading.host, names, isSystem, lag: this.#lagOf(reading) }
-    return reading.targets.map((t) => this.controllers.decide(t, jobs, nowNs, last))
+    const { periodNs } = reading
+    return reading.targets.map((t) => this.controllers.decide({ ...t, periodNs }, jobs, nowNs, last))
   }
 
   /** Lag of a server's observation: how old it is now, and when the last write came into force in its period. */
@@ -461,26 +471,29 @@ export class ControlLoop {
   }
 
   /** Applies the wanted rules of one server under a timer that covers them. */
-  async #keep({ plan }: ServerStep, { node, reading, asRead, nowNs }: WorkedOn): Promise<ServerPeriod> {
+  async #keep(step: ServerStep, { node, reading, asRead, nowNs }: WorkedOn): Promise<ServerPeriod> {
     if (!reading.version) {
       this.#failures.set(node.host, versionUnknown(node.host))
       return asRead
     }
+    const { plan, putOff } = this.#steps.planToWrite(step, nowNs)
     const controllerRules = reading.rules.filter((r) => isControllerRule(r.name)).map((r) => r.name)
     const next = [...plan.expected.keys()]
     const isChanged = this.#isChanged(node.host, reading.rules)
     const seen = { there: controllerRules, next, isChanged }
-    const covered = await this.#leases.get(node.host)?.cover([...controllerRules, ...next], nowNs, this.#nowMs(), seen)
+    // Also rules that are put off, so that one timer serves until all are started.
+    const names = [...controllerRules, ...step.plan.expected.keys()]
+    const covered = await this.#leases.get(node.host)?.cover(names, nowNs, this.#nowMs(), seen)
     if (covered && !covered.ok) {
       this.#notCovered(node.host, covered)
       return asRead
     }
     this.#written.add(node.host)
-    const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead, nowNs)
+    const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead, { nowNs, putOff })
     this.#writtenRates.set(node.host, ratesOf(after.rules))
     // Enforce was left meanwhile: unsent commands are no failure.
     if (this.mode === 'enforce') this.#judge(node.host, plan, nowNs)
-    return after
+    return { ...after, putOff }
   }
 
   /** True if rules of Sluice have other rates than after the last write, or new ones exist. */
@@ -543,8 +556,13 @@ export class ControlLoop {
     this.#outcomes.set(plan.server, { plan, atMs, state: 'shown', detail })
   }
 
-  /** @param nowNs  time of the period; undefined if rules are removed, which needs no lease. */
-  async #enforce(node: NodeConnection, plan: Plan, asRead: ServerPeriod, nowNs?: number): Promise<ServerPeriod> {
+  /** @param writing  time of the period, and changes put off; undefined if rules are removed, which needs no lease. */
+  async #enforce(
+    node: NodeConnection,
+    plan: Plan,
+    asRead: ServerPeriod,
+    writing?: { readonly nowNs: number; readonly putOff: number },
+  ): Promise<ServerPeriod> {
     const atMs = this.#nowMs()
     const sentNs = this.#source.nowNs()
     const applied: Applied = await applyPlan(node, plan, this.#audit, atMs, {
@@ -554,10 +572,18 @@ export class ControlLoop {
     if (applied.late) this.#underWay.add(node.host, applied.late)
     if (applied.rules) this.#writes.set(node.host, { sentNs, readBackNs: this.#source.nowNs() })
     const taken =
-      applied.isUncovered && nowNs !== undefined ? await this.#leases.get(node.host)?.endedElsewhere(nowNs) : undefined
+      applied.isUncovered && writing ? await this.#leases.get(node.host)?.endedElsewhere(writing.nowNs) : undefined
     if (taken) this.#notCovered(node.host, { ok: false, error: taken })
-    this.#outcomes.set(node.host, { plan, atMs, state: applied.state, detail: applied.detail })
-    return applied.rules ? { ...asRead, rules: applied.rules, rulesText: applied.rulesText } : asRead
+    const putOff = writing?.putOff ?? 0
+    const late = putOff > 0 ? `; ${this.#putOffText(putOff)}` : ''
+    this.#outcomes.set(node.host, { plan, atMs, state: applied.state, detail: `${applied.detail}${late}`, putOff })
+    const after = { ...asRead, readBackMs: applied.readBackMs }
+    return applied.rules ? { ...after, rules: applied.rules, rulesText: applied.rulesText } : after
+  }
+
+  #putOffText(putOff: number): string {
+    const changes = putOff === 1 ? '1 change' : `${putOff} changes`
+    return `${changes} put off: at most ${this.fences.changesPerSec} changes/s on a server`
   }
 
   #nowMs(): number {

@@ -139,16 +139,21 @@ export class TargetControllers {
     }
   }
 
-  /** Decides a measured period. */
-  decide(reading: TargetReading, jobs: JobRegistry, nowNs: number, last: LastRules): Decision {
+  /** Decides a measured period. @param reading  with the length of the period. */
+  decide(
+    reading: TargetReading & { readonly periodNs: number },
+    jobs: JobRegistry,
+    nowNs: number,
+    last: LastRules,
+  ): Decision {
     const one = this.#of(reading.target)
     const period = this.#countersOf(reading.target, one, nowNs)
-    this.#forgetLapsed(one, nowNs, last)
+    this.#forgetLapsed(one, { nowNs, periodNs: reading.periodNs }, last)
     one.atNs = nowNs
     const observation = {
       target: reading.target,
       atNs: nowNs,
-      periodNs: this.#source.periodNs,
+      periodNs: reading.periodNs,
       jobs: (reading.deltas ?? []).map((d): JobMeasure => ({
         jobId: d.jobId,
         nodes: jobs.find(d.jobId)?.nodes,
@@ -232,9 +237,13 @@ export class TargetControllers {
   }
 
   /** Drops tokens whose rules were not in force: they do not show how a job used them. */
-  #forgetLapsed({ controller, atNs, ruled }: OneTarget, nowNs: number, { host, names, isSystem }: LastRules): void {
+  #forgetLapsed(
+    { controller, atNs, ruled }: OneTarget,
+    { nowNs, periodNs }: { readonly nowNs: number; readonly periodNs: number },
+    { host, names, isSystem }: LastRules,
+  ): void {
     if (!(controller instanceof AdapTbfController)) return
-    const isGap = atNs === undefined || nowNs - atNs > 1.5 * this.#source.periodNs
+    const isGap = atNs === undefined || nowNs - atNs > 1.5 * periodNs
     const isOff = names ? haveLapsed(ADAPTBF, host, ruled, { names, isSystem }) : isGap
     if (isOff) controller.forgetTokens()
   }

@@ -5,8 +5,7 @@
  */
 import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
 import { isUserName } from '../../ssh/names.ts'
-import { BRW_PARAMETERS } from '../read/server-counters.ts'
-import { SERVICES, servicesOf, statsOf, timeoutsOf } from '../../base/service.ts'
+import { BRW_PARAMETERS, SERVICES, servicesOf, statsOf, timeoutsOf } from '../../base/service.ts'
 
 const jobStats = [...new Set(Object.values(SERVICES).map((s) => s.jobStats))]
 const services = Object.values(SERVICES).flatMap((s) => [s.policies, s.rules])

@@ -6,7 +6,7 @@
  * server that was unknown before joins by a restart of the monitor, as does one whose roles have changed: earlier
  * samples stay in the history.
  */
-import { GUESSED_RATE, type ClusterInput, type ServerRole } from '#core/api/clusters.ts'
+import { CONTROL_MS, GUESSED_RATE, type ClusterInput, type ServerRole } from '#core/api/clusters.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { JobIdSetting } from '#core/lustre/job-owner.ts'
 import { readOnlyWhile } from '../remote/read-only.ts'
@@ -94,15 +94,9 @@ export class LiveCluster {
 
   /** Applies another description; one that changes servers restarts the monitor. */
   async change(input: ClusterInput): Promise<void> {
-    const isSame =
-      JSON.stringify([input.servers, input.name, input.intervalMs, input.maxRate, input.coreShare]) ===
-      JSON.stringify([
-        this.#input.servers,
-        this.#input.name,
-        this.#input.intervalMs,
-        this.#input.maxRate,
-        this.#input.coreShare,
-      ])
+    const sampled = ({ servers, name, intervalMs, controlMs, maxRate, coreShare }: ClusterInput): string =>
+      JSON.stringify([servers, name, intervalMs, controlMs, maxRate, coreShare])
+    const isSame = sampled(input) === sampled(this.#input)
     this.#input = input
     if (isSame) return this.#changed()
     const wasWanted = this.#wanted
@@ -254,7 +248,7 @@ export class LiveCluster {
     // Without any server there is nothing to sample yet; the first one that appears starts it.
     if (!nodes.some(isSampled)) return this.#changed()
     this.#taken = taken
-    const { name: cluster, intervalMs, coreShare } = this.#input
+    const { name: cluster, intervalMs, controlMs = CONTROL_MS, coreShare } = this.#input
     const maxRate = this.#input.maxRate ?? GUESSED_RATE
     const isRateGuessed = this.#input.maxRate === null
     const periodNs = intervalMs * NS_PER_MS
@@ -266,6 +260,7 @@ export class LiveCluster {
       maxRate,
       isRateGuessed,
       periodNs,
+      controlNs: controlMs * NS_PER_MS,
       jobIdName,
       jobIdSettings,
       coreShare,

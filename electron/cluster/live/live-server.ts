@@ -280,10 +280,11 @@ export class LiveServer {
 
   /** Last step of the checklist, once it has been tried. */
   #readerSteps(): CheckStep[] {
-    const { why = '', isReading = false } = this.#counters ?? {}
+    const { why = '', isReading = false, lctlNames = [] } = this.#counters ?? {}
     if (why === '' && !isReading) return []
     const login = this.facts?.isRoot === true ? 'sh, with the text of sluice-read' : `sudo -n ${READER_PATH}`
-    const detail = isReading ? 'one process for all readings of counters' : `counters are read by lctl: ${why}`
+    const others = lctlNames.length === 0 ? '' : `, but lctl for ${lctlNames.join(', ')}: not readable as files`
+    const detail = isReading ? `one process for all readings of counters${others}` : `counters are read by lctl: ${why}`
     return [{ id: 'reader', command: login, state: isReading ? 'ok' : 'skipped', tookMs: null, detail, fix: '' }]
   }
 

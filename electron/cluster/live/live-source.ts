@@ -63,6 +63,7 @@ export class LiveSource implements ClusterSource {
   readonly nodes: readonly NodeConnection[]
   readonly maxRate: number
   readonly isRateGuessed: boolean
+  readonly controlNs: number | undefined
   readonly coreShare: number | undefined
   #periodNs: number
   /** Job id format by the newest facts. */
@@ -79,7 +80,15 @@ export class LiveSource implements ClusterSource {
   constructor(
     parts: Pick<
       ClusterSource,
-      'cluster' | 'nodes' | 'maxRate' | 'isRateGuessed' | 'periodNs' | 'jobIdName' | 'jobIdSettings' | 'coreShare'
+      | 'cluster'
+      | 'nodes'
+      | 'maxRate'
+      | 'isRateGuessed'
+      | 'periodNs'
+      | 'controlNs'
+      | 'jobIdName'
+      | 'jobIdSettings'
+      | 'coreShare'
     > & {
       readonly startMs?: number | undefined
     },
@@ -89,6 +98,7 @@ export class LiveSource implements ClusterSource {
     this.maxRate = parts.maxRate
     this.isRateGuessed = parts.isRateGuessed ?? false
     this.#periodNs = parts.periodNs
+    this.controlNs = parts.controlNs
     this.coreShare = parts.coreShare
     this.jobIdName = parts.jobIdName
     this.jobIdSettings = parts.jobIdSettings ?? (() => new Map())
@@ -134,6 +144,11 @@ export class LiveSource implements ClusterSource {
       this.#timer = setTimeout(() => (this.#step = step()), Math.max(0, ms))
     }
     next(0)
+  }
+
+  /** Detects a suspend of this machine, before anything is written. */
+  checkSleep(): void {
+    this.#sleep?.look()
   }
 
   /** Resolves when a sample in progress is done. */

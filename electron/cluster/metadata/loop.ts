@@ -13,6 +13,7 @@ import type { Mode } from '#core/control/controller.ts'
 import { LIVE_FENCES, MODEL_FENCES, type Fences } from '#core/control/fences.ts'
 import { serverRules } from '#core/control/server-rules.ts'
 import { Watchdog, type Sight } from '#core/control/watchdog.ts'
+import { PSFA_ADAPTIVE } from '#core/controllers/advances.ts'
 import { profileOf } from '#core/lustre/profile.ts'
 import { desiredOn } from '#core/padll/mds/compile.ts'
 import { MetadataController, type MetadataDecision } from '#core/padll/mds/controller.ts'
@@ -44,6 +45,7 @@ class MetadataEvents {
   #events: MetadataEvent[] = []
   #seq = 0
   readonly #active = new Set<string>()
+  #fallbacks: readonly string[] = []
 
   /** Last events, oldest first. */
   get last(): readonly MetadataEvent[] {
@@ -66,6 +68,15 @@ class MetadataEvents {
     }
     this.#active.clear()
     for (const key of now) this.#active.add(key)
+  }
+
+  /** Adds an event for each scope in which an advance is replaced by the paper's rule since this call. */
+  fallbacks(atMs: number, scopes: readonly string[]): void {
+    for (const scope of scopes) {
+      if (this.#fallbacks.includes(scope)) continue
+      this.add(atMs, 'controller', `${scope}: ${PSFA_ADAPTIVE.fallback}`, '')
+    }
+    this.#fallbacks = scopes
   }
 }
 
@@ -344,6 +355,7 @@ export class MetadataLoop {
     const atMs = this.#source.toUnixMs(s.atNs)
     for (const job of this.#decision.joined) this.#events.add(atMs, 'join', `${job} began`, '')
     for (const job of this.#decision.left) this.#events.add(atMs, 'leave', `${job} is idle`, '')
+    this.#events.fallbacks(atMs, this.#decision.fallbacks)
   }
 
   async #write(s: MetadataSample, isDue: boolean): Promise<void> {

@@ -274,6 +274,18 @@ describe('demands under one system limit (PSFA)', () => {
     const events = c.monitor.metadata.stateAt(c.monitor.sample)?.events.map((e) => e.text) ?? []
     expect(events).toEqual(expect.arrayContaining(['8.b began', '8.b is idle']))
   })
+
+  it('psfa-adaptive: servers do not report what waits, so PSFA applies, which is reported once', async () => {
+    const jobs = [{ id: '7.a', op: 'open' }]
+    const c = run(jobs, {
+      control: { algorithm: 'psfa-adaptive', limits: { open: 600 }, policies: '1 0 demand 7.a open 300' },
+    })
+    await c.run(6)
+    const events = c.monitor.metadata.stateAt(c.monitor.sample)?.events.map((e) => e.text) ?? []
+    expect(events.filter((text) => text.includes('replaced by PSFA'))).toEqual([
+      'open: psfa-adaptive is replaced by PSFA, because the operations that wait are not reported',
+    ])
+  })
 })
 
 describe('the modes', () => {

@@ -96,9 +96,18 @@ export class ProbeScheduler {
     return probe !== undefined && !this.#isHeld(id) && this.everyS(id) < slowestOf(usualS(probe, this.#source))
   }
 
-  /** True if a server is due now; this schedules its next time. */
-  takeDue(id: ProbeId, host: string, atNs: number): boolean {
+  /**
+   * True if a server is due now; this schedules its next time.
+   *
+   * @param ownNs  control period of a server with its own clock: probes of every sample are due in each of its periods.
+   */
+  takeDue(id: ProbeId, host: string, atNs: number, ownNs?: number): boolean {
     if (!this.isOn(id)) return false
+    if (ownNs !== undefined && PROBES.some((p) => p.id === id && p.everyS.LIVE === 0)) {
+      this.#next.set(`${id} ${host}`, atNs + ownNs)
+      this.#taken.set(`${id} ${host}`, atNs)
+      return true
+    }
     const everyNs = this.everyS(id) * NS_PER_S
     const key = `${id} ${host}`
     const next = this.#next.get(key)

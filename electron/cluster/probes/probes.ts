@@ -18,10 +18,16 @@ export class Probes {
   readonly #isEnforcing: () => boolean
   readonly #servers = new Map<NodeConnection, ServerProbe>()
 
-  constructor(source: ClusterSource, options: ProbeOptions, isEnforcing: () => boolean) {
+  /** @param now  state of control: with its own clock, a server is bounded by its share of a core, not by bytes. */
+  constructor(
+    source: ClusterSource,
+    options: ProbeOptions,
+    now: { readonly isEnforcing: () => boolean; readonly isPaced: () => boolean },
+  ) {
     this.#source = source
-    this.#isEnforcing = isEnforcing
-    const isHeld = (id: ProbeId): boolean => (id === 'job_stats' || id === 'rules') && isEnforcing()
+    this.#isEnforcing = now.isEnforcing
+    const isHeld = (id: ProbeId): boolean =>
+      (id === 'job_stats' || id === 'rules') && (now.isEnforcing() || now.isPaced())
     this.board = new ProbeScheduler(source, { ...options, isHeld })
   }
 

@@ -4,6 +4,7 @@
  */
 import type { ProbeId } from '#core/api/clusters.ts'
 import { ok, type Result } from '#core/base/result.ts'
+import { formatParam, readNames } from '#core/lustre/lctl.ts'
 import type { CounterReading } from '#core/lustre/counter-stream.ts'
 import type { ClusterSource, ExecResult, NodeConnection } from '../../base/connection.ts'
 import type { ProbeScheduler } from './probe-scheduler.ts'
@@ -120,9 +121,18 @@ export class ServerProbe {
     return { reading: read.value, tookMs: performance.now() - began, cpuMs }
   }
 
-  /** Runs one command of one probe in queue order, and records its cost. Failures: those of the node. */
+  /** Runs one reading of one probe in queue order, with the streaming reader where it can read all of it, and records its cost. Failures: those of the node. */
   async read(id: ProbeId, command: string): Promise<Result<ExecResult>> {
     return this.together(async () => {
+      const names = this.node.counters && readNames(command)
+      const streamed = names && (await this.stream(names))
+      if (streamed && streamed.reading.absent.length === 0 && streamed.reading.values.size > 0) {
+        const { reading, tookMs, cpuMs } = streamed
+        this.#board.costs.add(id, reading.bytes, tookMs)
+        if (cpuMs !== undefined) this.#board.costs.addCpu(id, cpuMs)
+        const stdout = [...reading.values].map(([name, value]) => formatParam(name, value)).join('')
+        return ok({ stdout, stderr: '', code: 0 })
+      }
       const timed = await this.exec(command, this.lookAt(id) === 'parts')
       if (!timed.ok) return timed
       const { result, tookMs, cpuMs } = timed.value

@@ -54,9 +54,12 @@ export function readCosts(
     const part = partOf(name)
     bytes.set(part, (bytes.get(part) ?? 0) + name.length + value.length + 2)
   }
+  // A streaming reader sends less than the values: what changed.
+  const sum = [...bytes.values()].reduce((n, b) => n + b, 0)
+  const sent = sum > total ? total / sum : 1
   const weights = parts.map((p) => shares.of(p) ?? NaN)
   const isKnown = weights.every((w) => w > 0)
   const weight = (i: number, p: PartOfReading): number => (isKnown ? (weights[i] ?? 0) : (bytes.get(p) ?? 0) + 1)
   const all = parts.reduce((n, p, i) => n + weight(i, p), 0)
-  parts.forEach((p, i) => costs.add(p, bytes.get(p) ?? 0, (tookMs * weight(i, p)) / all))
+  parts.forEach((p, i) => costs.add(p, (bytes.get(p) ?? 0) * sent, (tookMs * weight(i, p)) / all))
 }

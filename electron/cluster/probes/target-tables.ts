@@ -135,11 +135,16 @@ export class TargetTables {
     return false
   }
 
-  /** Changes of every target since the previous reading. */
+  /**
+   * Changes of every target since the previous reading.
+   *
+   * @param isStreamed  true for a reading of the streaming reader: what a filtered reading needs is then not kept.
+   */
   take(
     values: ReadonlyMap<string, ByteText>,
     atNs: number,
     scale: number,
+    isStreamed = false,
   ): { readonly targets: readonly ServedTarget[]; readonly skipped: number } {
     const targets: ServedTarget[] = []
     let skipped = 0
@@ -159,7 +164,8 @@ export class TargetTables {
         const stats = t.reader.read(text)
         entries = stats.entries
         skipped += stats.skipped.length + stats.skippedMore
-        if (this.#mayCut && this.#fullReadBytes >= this.#cutFrom) t.table.whole(entries, text)
+        if (isStreamed) t.table.forget()
+        else if (this.#mayCut && this.#fullReadBytes >= this.#cutFrom) t.table.whole(entries, text)
       }
       const { table } = t
       const rawOf = cut ? (e: JobEntry) => table.textOf(e) ?? '' : (e: JobEntry) => text.slice(...e.span)

@@ -10,7 +10,7 @@ import { plural } from '#core/base/figure-text.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { DEFAULT_RULE } from '#core/control/server-rules.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
-import { ServerReader } from './server-reader.ts'
+import { ServerReader, type TakenReadings } from './server-reader.ts'
 import { NodeCollector, type NodeReading, type Reading, type ServiceReading } from './collector.ts'
 import { isLustreServer, type ClusterSource, type NodeConnection, type NodeRole } from '../../base/connection.ts'
 import { endsWithin } from '../../base/deadline.ts'
@@ -31,10 +31,18 @@ export interface Silence {
   readonly sinceMs: number
 }
 
+/** Server in one role. */
+export interface RoleReading {
+  readonly node: NodeConnection
+  readonly reading: NodeReading
+  /** Part of the reading on which no period of the server's own clock has decided; undefined if there is none. */
+  readonly undecided: NodeReading | undefined
+}
+
 /** Result of one round of reading. */
 export interface Round {
   /** One reading per role of each server that answered. */
-  readonly read: readonly { readonly node: NodeConnection; readonly reading: NodeReading }[]
+  readonly read: readonly RoleReading[]
   /** Servers that did not answer. */
   readonly silent: readonly NodeConnection[]
   /** Servers that are still pending, and those that were not due. */
@@ -139,6 +147,11 @@ export class ClusterReader {
     this.#servers.find((c) => c.node.host === host)?.server.collector.cleared(sentNs, clearedNs)
   }
 
+  /** Servers of a service with their readers, in the order of the source. */
+  readersOf(service: ServiceName): readonly { readonly node: NodeConnection; readonly server: ServerReader }[] {
+    return this.#servers.filter((c) => c.node.roles.includes(SERVICES[service].role))
+  }
+
   node(host: string): NodeConnection | undefined {
     return this.#servers.find((c) => c.node.host === host)?.node
   }
@@ -191,7 +204,7 @@ export class ClusterReader {
     const readTimeouts = this.#readTimeouts()
     const started = this.#servers.flatMap((s) => s.server.start(atNs, readTimeouts) ?? [])
     if (started.length > 0) await endsWithin(Promise.all(started), readTimeouts.waitMs)
-    const read: { node: NodeConnection; reading: NodeReading }[] = []
+    const read: RoleReading[] = []
     const silent: NodeConnection[] = []
     const late: NodeConnection[] = []
     const gaps = new Map<string, string>()
@@ -205,8 +218,11 @@ export class ClusterReader {
         gaps.set(node.host, missing?.reason ?? whyLate(a))
       } else {
         this.#note(node.host, a, taken, atMs)
-        if (taken.ok) for (const reading of taken.readings) read.push({ node, reading })
-        else silent.push(node)
+        if (taken.ok) {
+          for (const reading of taken.readings) {
+            read.push({ node, reading, undecided: taken.undecided.find((u) => u.service === reading.service) })
+          }
+        } else silent.push(node)
         const why = taken.ok ? (taken.readings.every(hasCounts) ? '' : NO_BASE) : taken.reason
         if (why !== '') gaps.set(node.host, why)
       }
@@ -214,16 +230,16 @@ export class ClusterReader {
     return { read, silent, late, gaps }
   }
 
-  /** Rescales the counts of a reading if the period has changed since. */
-  #inPeriod<T extends Reading | 'late' | 'idle'>(taken: T): T | Reading {
+  /** Rescales the counts of a reading to the sampling period. */
+  #inPeriod<T extends TakenReadings | { readonly ok: false } | 'late' | 'idle'>(taken: T): T | TakenReadings {
     if (typeof taken === 'string' || !taken.ok) return taken
     const { periodNs } = this.#source
-    const readings = taken.readings.map((reading): NodeReading => {
+    const rescaled = (reading: NodeReading): NodeReading => {
       if (reading.periodNs === periodNs) return reading
       const times = periodNs / reading.periodNs
       return { ...reading, targets: reading.targets.map((t) => ({ ...t, scale: t.scale * times })), periodNs }
-    })
-    return { ok: true, readings }
+    }
+    return { ok: true, readings: taken.readings.map(rescaled), undecided: taken.undecided.map(rescaled) }
   }
 
   #note(host: string, server: ServerReader, result: Reading, atMs: number): void {

@@ -7,6 +7,7 @@
  */
 import { firstLine } from '#core/base/plain-text.ts'
 import { formatReason, ok, type Result } from '#core/base/result.ts'
+import { PERIOD_MAX_NS, PERIOD_MIN_NS } from '#core/adaptbf/period.ts'
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import type { ByteText } from '#core/lustre/text.ts'
 import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
@@ -85,6 +86,9 @@ export { serviceReading } from '../probes/reading.ts'
 const ANSWER_MAX = 48 << 20
 const REASON_MAX = 300
 
+/** Deviation from the nominal length above which a period counts with its measured length. Source: spec/adaptbf A20. */
+const NOMINAL_WITHIN = 0.2
+
 const READ_VERSION = 'lctl get_param -n version'
 
 /** Answer to one reading. */
@@ -153,11 +157,14 @@ export class NodeCollector {
    * Starts a reading of everything due at `atNs`; a node that does not answer, or has no targets, is reported as a
    * reason, not an exception.
    *
-   * @returns  undefined if nothing is due.
+   * @param ownNs  control period of the server, if it has its own clock: what is read in every sample is then due.
+   * @returns      undefined if nothing is due.
    */
-  begin(atNs: number): Promise<Reading> | undefined {
-    const due = (['job_stats', 'rules', 'stats'] as const).filter((id) => this.#board.takeDue(id, this.host, atNs))
-    return due.length === 0 ? undefined : this.#read(due, atNs)
+  begin(atNs: number, ownNs?: number): Promise<Reading> | undefined {
+    const due = (['job_stats', 'rules', 'stats'] as const).filter((id) =>
+      this.#board.takeDue(id, this.host, atNs, ownNs),
+    )
+    return due.length === 0 ? undefined : this.#read(due, atNs, ownNs)
   }
 
   /**
@@ -191,10 +198,10 @@ export class NodeCollector {
     return part === 'stats' ? all.map(statsOf) : all.flatMap((s) => [s.policies, s.rules])
   }
 
-  async #read(due: readonly PartOfReading[], atNs: number): Promise<Reading> {
+  async #read(due: readonly PartOfReading[], atNs: number, ownNs: number | undefined): Promise<Reading> {
     this.#isReadingJobs = due.includes('job_stats')
     const answered = await this.#probe
-      .together(() => this.#collect(due, atNs))
+      .together(() => this.#collect(due, atNs, ownNs !== undefined))
       .finally(() => (this.#isReadingJobs = false))
     if (!answered.ok) return { ok: false, reason: firstLine(formatReason(answered.error), REASON_MAX) }
     const answer = answered.value
@@ -202,7 +209,7 @@ export class NodeCollector {
       return { ok: false, reason: `it answered ${answer.bytes} bytes, more than the limit of ${ANSWER_MAX}` }
     }
     const began = performance.now()
-    const readings = this.#take(due, answer)
+    const readings = this.#take(due, answer, ownNs)
     const [first, ...others] = readings
     if (!first) {
       const why = firstLine(answer.stderr, REASON_MAX)
@@ -212,7 +219,7 @@ export class NodeCollector {
     return { ok: true, readings: [{ ...first, parseMs: performance.now() - began }, ...others] }
   }
 
-  async #collect(due: readonly PartOfReading[], atNs: number): Promise<Result<Answer>> {
+  async #collect(due: readonly PartOfReading[], atNs: number, isOwn: boolean): Promise<Result<Answer>> {
     const began = performance.now()
     if (this.#version === undefined) {
       const named = await this.node.exec(READ_VERSION)
@@ -220,7 +227,8 @@ export class NodeCollector {
       this.#version = parseVersion(named.value.stdout)
     }
     const hasStream = this.node.counters !== undefined
-    const look = this.#probe.lookAt('sample')
+    // Measured parts need a request each: not within a control period.
+    const look = isOwn ? undefined : this.#probe.lookAt('sample')
     const isClose = look === 'parts'
     const groups = isClose ? due.map((d) => [d]) : [due]
     const mark = due.includes('job_stats') ? this.#tables.mark(atNs) : undefined
@@ -232,11 +240,11 @@ export class NodeCollector {
     let totalCpuMs: number | undefined
     let streamed: StreamTimes | undefined
     let streamCpuMs: number | undefined
-    /** Reads parts with the streaming reader; false if they are to be read by lctl. */
-    const stream = async (parts: readonly PartOfReading[]): Promise<boolean> => {
+    /** Reads parts with the streaming reader; @returns  names that are to be read by lctl. */
+    const stream = async (parts: readonly PartOfReading[], names: readonly string[]): Promise<readonly string[]> => {
       const fromNs = this.#source.nowNs()
-      const read = await this.#probe.stream(parts.flatMap((p) => this.#namesOf(p)))
-      if (!read) return false
+      const read = await this.#probe.stream(names)
+      if (!read) return names
       const { reading, tookMs, cpuMs } = read
       const atNs = this.#clock.timeOf(reading, fromNs, this.#source.nowNs())
       if (parts.includes('job_stats')) jobsNs = atNs
@@ -244,12 +252,19 @@ export class NodeCollector {
       streamed = { sequence, uptimeMs, tookMs: reading.tookMs }
       if (cpuMs !== undefined) streamCpuMs = (streamCpuMs ?? 0) + cpuMs
       readCosts(this.#board.costs, this.#board.shares, { parts, ...reading, tookMs, cpuMs })
-      for (const [name, value] of reading.values) all.set(name, value)
+      // Tables of all targets come from one place, as they may be filtered.
+      const isByLctl = (name: string): boolean =>
+        reading.absent.includes(name) || (isJobStats(name) && reading.absent.some(isJobStats))
+      const left = names.filter(isByLctl)
+      for (const [name, value] of reading.values) if (!isJobStats(name) || !left.some(isJobStats)) all.set(name, value)
       bytes += reading.bytes
-      return true
+      return left
     }
-    const run = async (parts: readonly PartOfReading[], isCut: boolean): Promise<Result<undefined>> => {
-      const names = parts.flatMap((p) => this.#namesOf(p))
+    const run = async (
+      parts: readonly PartOfReading[],
+      names: readonly string[],
+      isCut: boolean,
+    ): Promise<Result<undefined>> => {
       const command = isCut && mark ? this.#tables.command(names, mark) : getParamCommand(...names)
       const fromNs = this.#source.nowNs()
       const timed = await this.#probe.exec(command, look !== undefined)
@@ -268,9 +283,13 @@ export class NodeCollector {
     }
     let isFiltered = false
     for (const parts of groups) {
-      if (hasStream && (await stream(parts))) continue
-      if (parts.includes('job_stats')) isFiltered = mark !== undefined
-      const ran = await run(parts, mark !== undefined && parts.includes('job_stats'))
+      const names = parts.flatMap((p) => this.#namesOf(p))
+      const left = hasStream ? await stream(parts, names) : names
+      if (left.length === 0) continue
+      const isTables = left.some(isJobStats)
+      if (isTables) isFiltered = mark !== undefined
+      const ofParts = parts.filter((p) => this.#namesOf(p).some((n) => left.includes(n)))
+      const ran = await run(ofParts, left, mark !== undefined && isTables)
       if (!ran.ok) return ran
     }
     if (isFiltered && !this.#tables.takeCut(all)) {
@@ -279,7 +298,12 @@ export class NodeCollector {
       for (const name of [...all.keys()]) if (isJobStats(name)) all.delete(name)
       const shared = groups.find((parts) => parts.includes('job_stats')) ?? []
       const isUnread = (p: PartOfReading): boolean => p === 'job_stats' || !this.#namesOf(p).every((n) => all.has(n))
-      const ran = await run(shared.filter(isUnread), false)
+      const unread = shared.filter(isUnread)
+      const ran = await run(
+        unread,
+        unread.flatMap((p) => this.#namesOf(p)),
+        false,
+      )
       if (!ran.ok) return ran
       const why = this.#tables.fullReadReason
       if (why !== '') {
@@ -296,13 +320,13 @@ export class NodeCollector {
   }
 
   /** @returns  one reading per role; none if the server has none of the requested data. */
-  #take(due: readonly PartOfReading[], answer: Answer): NodeReading[] {
+  #take(due: readonly PartOfReading[], answer: Answer, ownNs: number | undefined): NodeReading[] {
     const { values, atNs } = answer
     const hasJobs = due.includes('job_stats')
     let skipped = 0
+    const { periodNs, scale } = this.#lengthAt(atNs, ownNs)
     if (hasJobs) {
-      const scale = this.#scale(atNs)
-      const read = this.#tables.take(values, atNs, scale)
+      const read = this.#tables.take(values, atNs, scale, answer.stream !== undefined)
       if (read.targets.length === 0) return []
       this.#jobsNs = atNs
       this.#targets = read.targets
@@ -333,7 +357,7 @@ export class NodeCollector {
           bytes: answer.bytes,
           tookMs: answer.tookMs,
           cpuMs: answer.cpuMs,
-          periodNs: this.#source.periodNs,
+          periodNs,
           parseMs: 0,
           atNs,
           stream: answer.stream,
@@ -343,10 +367,16 @@ export class NodeCollector {
     })
   }
 
-  /** Scale of the counts of a live server to one period: it is never read exactly when due. */
-  #scale(atNs: number): number {
-    const { kind, periodNs } = this.#source
+  /** Period that a reading covers, and the scale of its counts to it: a live server is never read exactly when due. */
+  #lengthAt(atNs: number, ownNs: number | undefined): { readonly periodNs: number; readonly scale: number } {
+    const { kind } = this.#source
+    const nominalNs = ownNs ?? this.#source.periodNs
     const spanNs = this.#jobsNs === undefined ? NaN : atNs - this.#jobsNs
-    return kind === 'LIVE' && spanNs > 0 ? periodNs / spanNs : 1
+    if (kind !== 'LIVE' || !(spanNs > 0)) return { periodNs: nominalNs, scale: 1 }
+    const isUsable = spanNs >= PERIOD_MIN_NS && spanNs <= PERIOD_MAX_NS
+    const isFar = Math.abs(spanNs / nominalNs - 1) > NOMINAL_WITHIN
+    // Samples of views have one length; periods of a controller may differ.
+    if (ownNs !== undefined && isUsable && isFar) return { periodNs: spanNs, scale: 1 }
+    return { periodNs: nominalNs, scale: nominalNs / spanNs }
   }
 }

@@ -49,6 +49,18 @@ describe('the sampling period', () => {
     expect(changed?.why).toContain('its CPU time is unknown')
   })
 
+  it('is not changed by a second of slow control periods, and is by three', () => {
+    const changesOf = (slow: number): RunningPeriod[] => {
+      const period = new SamplingPeriod(100, 0.1, 'period')
+      return Array.from({ length: 100 }, (_, i) => {
+        period.add('oss01', { tookMs: i >= 30 && i < 30 + slow ? 150 : 20, cpuMs: undefined })
+        return period.look(START_MS + i * 100) ?? []
+      }).flat()
+    }
+    expect(changesOf(10)).toEqual([])
+    expect(changesOf(30)).toEqual([{ setMs: 100, runMs: 200, why: 'a period of oss01 takes 0.1 s' }])
+  })
+
   it('is not changed by one slow reading, nor by one in ten', () => {
     expect(feed(new SamplingPeriod(SET_MS), 100, (i) => ({ oss01: { tookMs: i % 11 === 5 ? 4000 : 100 } }))).toEqual([])
   })

@@ -16,8 +16,9 @@ export const CORE_SHARE = 0.1
 const MARGIN = 1.25
 /** Readings of a server that are judged; the second longest counts. */
 const READINGS = 10
-/** Consecutive samples that need a longer period before it is applied. */
-const LONGER_AFTER = 3
+/** Consecutive samples that need a longer period before it is applied, and the time that they take at least, ms. */
+const LONGER_AFTER = 4
+const LONGER_AFTER_MS = 2000
 /** A shorter period is applied once this part of it has been enough for so long, ms. */
 const SHORTER_BELOW = 0.7
 const SHORTER_AFTER_MS = 60_000
@@ -50,22 +51,29 @@ interface Need {
   readonly why: string
 }
 
-const seconds = (ms: number): string => `${formatNumber(ms / 1000, ms % 1000 === 0 ? 0 : 1)} s`
+const seconds = (ms: number): string =>
+  ms < 100 ? `${formatNumber(ms)} ms` : `${formatNumber(ms / 1000, ms % 1000 === 0 ? 0 : 1)} s`
 
 export class SamplingPeriod {
   readonly #setMs: number
   readonly #share: number
+  readonly #work: 'reading' | 'period'
   readonly #steps: readonly number[]
   readonly #servers = new Map<string, Server>()
   #now: RunningPeriod
-  /** Consecutive samples that needed a longer one. */
+  /** Consecutive samples that needed a longer one, and the time of the first. */
   #short = 0
+  #shortSinceMs = 0
   /** Time since which a shorter one would have been enough. */
   #enoughSinceMs: number | undefined
 
-  /** @param coreShare  share of one core of a server, > 0. */
-  constructor(setMs: number, coreShare = CORE_SHARE) {
+  /**
+   * @param coreShare  share of one core of a server, > 0.
+   * @param work       what is done in each period, for the reason.
+   */
+  constructor(setMs: number, coreShare = CORE_SHARE, work: 'reading' | 'period' = 'reading') {
     this.#setMs = setMs
+    this.#work = work
     this.#share = coreShare
     const most = Math.max(setMs, LONGEST_MS)
     this.#steps = STEPS.map((k) => k * setMs).filter((ms) => ms <= most)
@@ -92,7 +100,12 @@ export class SamplingPeriod {
     const wanted = this.#steps.find((ms) => ms >= need.ms) ?? this.#steps.at(-1) ?? this.#setMs
     if (wanted > runMs) {
       this.#enoughSinceMs = undefined
-      if (++this.#short < LONGER_AFTER) return undefined
+      // After the clock was set back, counting restarts.
+      if (this.#short === 0 || atMs < this.#shortSinceMs) {
+        this.#short = 0
+        this.#shortSinceMs = atMs
+      }
+      if (++this.#short < LONGER_AFTER || atMs - this.#shortSinceMs < LONGER_AFTER_MS) return undefined
       return this.#run(wanted, need.why)
     }
     this.#short = 0
@@ -118,7 +131,7 @@ export class SamplingPeriod {
     let most: Need = { ms: 0, why: '' }
     for (const [host, s] of this.#servers) {
       const tookMs = s.tookMs.toSorted((a, b) => b - a)[s.tookMs.length > 1 ? 1 : 0] ?? 0
-      const slow = { ms: MARGIN * tookMs, why: `a reading of ${host} takes ${seconds(tookMs)}` }
+      const slow = { ms: MARGIN * tookMs, why: `a ${this.#work} of ${host} takes ${seconds(tookMs)}` }
       const cost = this.#cost(host, s)
       for (const need of [slow, cost]) if (need && need.ms > most.ms) most = need
     }

@@ -13,7 +13,7 @@ import type { BrwRecord, BrwSample, TimeoutRecord, TimeoutSample } from '../../h
 import type { ExecResult, NodeConnection } from '../../base/connection.ts'
 import { within } from '../../base/deadline.ts'
 import { detach } from '../../base/detach.ts'
-import { servicesOf, timeoutsOf, type Service } from '../../base/service.ts'
+import { BRW_PARAMETERS, servicesOf, timeoutsOf, type Service } from '../../base/service.ts'
 
 /** Deadline of a server, wall ms. */
 const LATE_MS = 10_000
@@ -23,8 +23,6 @@ const TARGETS_MAX = 256
 const CPTS_MAX = 256
 const REASON_MAX = 300
 
-/** Locations of brw_stats: at the target, as in old releases, and at its disk (measured A16). */
-export const BRW_PARAMETERS = ['obdfilter.*.brw_stats', 'osd-*.*.brw_stats'] as const
 const BRW = /^(?:osd-[^.]+|obdfilter)\.(.+-OST[0-9a-f]{4})\.brw_stats$/
 
 export interface CountersOptions {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isMatchable } from '#core/control/desired-rule.ts'
 import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
-import { getParamCommand, setParamCommand, shellQuote } from '#core/lustre/lctl.ts'
+import { assignmentResults, getParamCommand, setParamCommand, setParamsCommand, shellQuote } from '#core/lustre/lctl.ts'
 import { reserveCommand, statusCommand } from '#core/haechi/console.ts'
 import { setCommand, setPoliciesCommand, STATUS_COMMAND } from '#core/padll/console.ts'
 import { endTimerCommand, listTimersCommand, makeTimerCommand } from '../../enforce/expiry.ts'
@@ -10,6 +10,7 @@ import { BATCH_WAYS } from '../batch/query-batch.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { READINGS } from '../discovery/readings.ts'
 import { noScope, ROOT_SCOPE, type SudoScope } from './sudo-scope.ts'
+import { whileTimerExists } from '../../base/while-timer-exists.ts'
 import { filteredCommand } from '../probes/job-filter.ts'
 import { CLEAR_COMMAND } from '../control/job-stats-clearing.ts'
 import { FIND_READERS } from '../probes/other-readers.ts'
@@ -43,6 +44,10 @@ const stops = [
 ]
 const timer = { unit: 'sluice-edit-1', seconds: 1800, stops }
 
+const CHANGES = ['reg change sl_a rate=7', 'reg start sl_b jobid={4690.python.u1021} rate=50 rank=sl_a']
+const REMOVALS = ['reg stop sl_c', 'reg stop sl_d']
+const UNDER_TIMER = whileTimerExists('/run/systemd/transient/sluice-lease-1.timer', setParamsCommand(RULES, CHANGES))
+
 /** All command lines that the console sends to a server. */
 const OURS: readonly string[] = [
   ...READINGS.map((args) => `lctl ${args.map(shellQuote).join(' ')}`),
@@ -51,6 +56,9 @@ const OURS: readonly string[] = [
   setParamCommand(RULES, 'reg start sl_a jobid={4690.python.u1021} rate=50 rank=x'),
   setParamCommand(RULES, 'change sl_a rate=7'),
   setParamCommand(RULES, 'hp stop sl_a'),
+  setParamsCommand(RULES, REMOVALS),
+  UNDER_TIMER,
+  `${setParamsCommand(RULES, REMOVALS)}; ${UNDER_TIMER}`,
   setParamCommand(SERVICES.mdt.rules, 'start o opcode={ldlm_enqueue}&jobid={a.*} rate=10'),
   setParamCommand(SERVICES.ost_io.policies, 'tbf jobid'),
   setParamCommand(SERVICES.ost_io.policies, 'fifo'),
@@ -147,6 +155,21 @@ describe('the closed list', () => {
     expect(sent('lctl dl', helped)).toBe('sudo -n /usr/sbin/lctl dl')
   })
 
+  it('writes several rules with one call of lctl, or of the helper', () => {
+    const line = `${setParamsCommand(RULES, REMOVALS)}; ${UNDER_TIMER}`
+    const file = '/run/systemd/transient/sluice-lease-1.timer'
+    const check = `test -e ${file} || systemctl is-active --quiet sluice-lease-1.timer`
+    expect(sent(line)).toBe(line)
+    expect(sent(line, BROAD)).toBe(line.replaceAll('lctl ', 'sudo -n /usr/sbin/lctl '))
+    const helped: Access = { ...BROAD, sudo: scope('write', { hasHelper: true, helper: '/x/sluice-rule' }) }
+    expect(sent(line, helped)).toBe(
+      `sudo -n /x/sluice-rule apply stop ${RULES} reg sl_c -- stop ${RULES} reg sl_d; ${check} && ` +
+        `sudo -n /x/sluice-rule apply change ${RULES} reg sl_a rate=7 -- start ${RULES} reg sl_b 'jobid={4690.python.u1021}' 50 rank=sl_a`,
+    )
+    const none: Access = { isRoot: false, sudo: noScope('no'), lctl: '/usr/sbin/lctl' }
+    expect(literalOf(line, none)).toMatchObject({ ok: false, error: { code: 'REMOTE_NO_RIGHT' } })
+  })
+
   it('answers like a shell where the login has no right, and sends nothing', async () => {
     const node: NodeConnection = { host: 'h', roles: ['oss'], exec: () => Promise.reject(new Error('it was sent')) }
     const none: Access = { isRoot: false, sudo: noScope('sudo asks for a password'), lctl: '/usr/sbin/lctl' }
@@ -225,6 +248,20 @@ const REFUSED: readonly string[] = [
   `lctl set_param -P ${RULES}='stop a'`,
   `lctl set_param ${RULES}='stop a' jobid_var=x`,
   `lctl set_param ${RULES}='stop a'; lctl set_param ${RULES}='stop b'`,
+  `lctl set_param ${RULES}='stop a' ${RULES}`,
+  `lctl set_param ${RULES}='stop a' ${SERVICES.mdt.rules}='stop a'`,
+  `lctl set_param ${RULES}='stop a' ${SERVICES.ost_io.policies}=fifo`,
+  `lctl set_param ${SERVICES.ost_io.policies}=fifo ${SERVICES.ost_io.policies}=fifo`,
+  `lctl set_param ${RULES}='stop a' -P ${RULES}='stop b'`,
+  setParamsCommand(RULES, Array(65).fill('stop a') as string[]),
+  `${setParamsCommand(RULES, REMOVALS)}; reboot; ${UNDER_TIMER}`,
+  `${setParamsCommand(RULES, REMOVALS)}; ${UNDER_TIMER}; reboot`,
+  `reboot; ${UNDER_TIMER}`,
+  `lctl dl; ${UNDER_TIMER}`,
+  `${UNDER_TIMER}; ${UNDER_TIMER}`,
+  `${setParamsCommand(RULES, REMOVALS)}; ${UNDER_TIMER.replace('sluice-lease-1', 'sshd')}`,
+  `${setParamsCommand(RULES, REMOVALS)}; ${UNDER_TIMER.replace('lctl set_param', 'lctl get_param')}`,
+  `${setParamsCommand(RULES, REMOVALS)}; test -e /etc/shadow && ${setParamsCommand(RULES, CHANGES)}`,
   `lctl set_param ${RULES}=`,
   `lctl set_param ${RULES}='start a jobid={x} rate=1 $(reboot)'`,
   `lctl set_param ${RULES}='start aaaaaaaaaaaaaaaa jobid={x} rate=1'`,
@@ -328,6 +365,26 @@ describe('exploit: job ids that are shell code', () => {
       expect(id).not.toMatch(/[`$;|<>"'\\!()\x00-\x1f\x7f-\xff]/)
     }
     expect(passed).toBeGreaterThan(100)
+  })
+
+  it('do not leave their rule in a line of several, nor make a result of their own', () => {
+    const file = '/run/systemd/transient/sluice-lease-1.timer'
+    let passed = 0
+    for (const id of ids.slice(0, 3000)) {
+      const values = ['reg change sl_a rate=7', rule(id), 'reg start sl_y jobid={b} rate=5']
+      const line = `${setParamCommand(RULES, 'reg stop sl_c')}; ${whileTimerExists(file, setParamsCommand(RULES, values))}`
+      const literal = sent(line)
+      expect(literal === undefined, JSON.stringify(id)).toBe(sent(setParamCommand(RULES, rule(id))) === undefined)
+      if (literal === undefined) continue
+      passed++
+      expect(literal).toBe(line)
+      const words = readLine(literal.slice(literal.indexOf(' && ') + 4))?.map((c) => c.map((w) => w.text))
+      expect(words).toEqual([['lctl', 'set_param', ...values.map((v) => `${RULES}=${v}`)]])
+      const stderr = `error: set_param: setting /sys/kernel/debug/lustre/x=${rule(id)}: Invalid argument\n`
+      const { results } = assignmentResults(RULES, values, { stdout: '', stderr, code: 22 })
+      expect(results.map((r) => r.message !== '')).toEqual([false, true, false])
+    }
+    expect(passed).toBeGreaterThan(30)
   })
 
   it('written without quotes are refused, whatever is dangerous in them', () => {

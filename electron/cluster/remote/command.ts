@@ -62,21 +62,32 @@ const padllPolicies: CompoundShape = {
   },
 }
 
-/** `test -e FILE-OF-A-TIMER && lctl set_param ...`: any login may check whether the file exists. */
-const ruleUnderTimer: CompoundShape = {
-  name: 'a rule with a pending timer',
+/**
+ * `test -e FILE-OF-A-TIMER && lctl set_param ...`, after the removals of the same period if there are any: any login may
+ * check whether the file exists.
+ */
+const rulesUnderTimer: CompoundShape = {
+  name: 'rules with a pending timer',
   rewrite(line, _access, simple) {
-    const read = parseWhileTimerExists(line)
-    if (!read?.command.startsWith('lctl set_param ')) return undefined
-    const command = simple(read.command)
-    return command === undefined || command.includes('; ') ? undefined : whileTimerExists(read.file, command)
+    const write = (part: string): string | undefined => {
+      const command = part.startsWith('lctl set_param ') ? simple(part) : undefined
+      return command?.includes('; ') ? undefined : command
+    }
+    // Rules contain no semicolon.
+    const at = line.indexOf('; test -e ')
+    const removals = at < 0 ? '' : write(line.slice(0, at))
+    const read = parseWhileTimerExists(at < 0 ? line : line.slice(at + '; '.length))
+    const command = read && write(read.command)
+    if (!read || removals === undefined || command === undefined) return undefined
+    const guarded = whileTimerExists(read.file, command)
+    return removals === '' ? guarded : `${removals}; ${guarded}`
   },
 }
 
 /** Lines of the console that are more than simple commands, each with its maker. New makers add their shape here. */
 const COMPOUND_SHAPES: readonly CompoundShape[] = [
   expiryTimer,
-  ruleUnderTimer,
+  rulesUnderTimer,
   filteredReading,
   constants,
   padllPolicies,
@@ -170,21 +181,28 @@ function helperArguments(parameter: string, c: RuleCommand): Result<readonly str
 }
 
 /**
- * Call of the helper that sudoers allows (resources/server/sluice-rule) for one assignment of set_param; the helper checks
+ * Call of the helper that sudoers allows (resources/server/sluice-rule) for the assignments of one set_param; the helper checks
  * every word again.
  *
- * @param assignment  `PARAMETER=VALUE`, on the closed list.
- * @returns           REMOTE_NO_RIGHT for assignments that the helper does not support: it changes no policy.
+ * @param assignments  `PARAMETER=VALUE`, on the closed list.
+ * @returns            REMOTE_NO_RIGHT for assignments that the helper does not support: it changes no policy.
  */
-export function throughHelper(assignment: string, sudo: SudoScope): Result<string> {
-  const at = assignment.indexOf('=')
-  const parameter = assignment.slice(0, at)
-  const command = parseRuleCommand(assignment.slice(at + 1))
-  if (!parameter.endsWith('.nrs_tbf_rule') || !command.ok) {
-    return refuse('REMOTE_NO_RIGHT', 'sudo allows the helper only, and that changes rules, not which policy runs')
+export function throughHelper(assignments: readonly string[], sudo: SudoScope): Result<string> {
+  const calls: (readonly string[])[] = []
+  for (const assignment of assignments) {
+    const at = assignment.indexOf('=')
+    const parameter = assignment.slice(0, at)
+    const command = parseRuleCommand(assignment.slice(at + 1))
+    if (!parameter.endsWith('.nrs_tbf_rule') || !command.ok) {
+      return refuse('REMOTE_NO_RIGHT', 'sudo allows the helper only, and that changes rules, not which policy runs')
+    }
+    const words = helperArguments(parameter, command.value)
+    if (!words.ok) return words
+    calls.push(words.value)
   }
-  const words = helperArguments(parameter, command.value)
-  return words.ok ? ok(`sudo -n ${sudo.helper || HELPER_PATH} ${words.value.map(shellQuote).join(' ')}`) : words
+  const several = calls.length === 1 ? [] : ['apply']
+  const words = [...several, ...calls.flatMap((call, i) => (i === 0 ? call : ['--', ...call]))]
+  return ok(`sudo -n ${sudo.helper || HELPER_PATH} ${words.map(shellQuote).join(' ')}`)
 }
 
 /** Call of lctl through sudo; a reading that is granted only in parts becomes several. */
@@ -216,7 +234,7 @@ function literalOfOne(words: readonly Word[], line: string, access: Access): Res
   if (access.sudo.kind === 'none') return refuse('REMOTE_NO_RIGHT', access.sudo.text)
   const { sudo, lctl } = access
   const isHelped = sudo.kind === 'write' && sudo.hasHelper && args[0] === 'set_param'
-  if (isLctl && isHelped && !isGranted(sudo.grants, lctl, args)) return throughHelper(args[1] ?? '', sudo)
+  if (isLctl && isHelped && !isGranted(sudo.grants, lctl, args)) return throughHelper(args.slice(1), sudo)
   return ok(isLctl ? throughSudo(words, tail, access) : `sudo -n ${entry.path ?? entry.program} ${tail}`)
 }
 

@@ -6,11 +6,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail, formatReason, ok, type Result } from '#core/base/result.ts'
+import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
 import { CounterStream, STREAM_BANNER, type CounterReading } from '#core/lustre/counter-stream.ts'
 import type { CounterSource } from '../../base/connection.ts'
 import { within } from '../../base/deadline.ts'
 import { detach } from '../../base/detach.ts'
-import { SERVICES, statsOf, timeoutsOf } from '../../base/service.ts'
+import { BRW_PARAMETERS, SERVICES, statsOf, timeoutsOf } from '../../base/service.ts'
 import { resourcePath } from '../../files/resources.ts'
 import type { ShellStream } from '../../ssh/shell-stream.ts'
 import type { Access } from './command.ts'
@@ -29,11 +30,24 @@ const ABSENT_MS = 300_000
 
 const services = Object.values(SERVICES)
 /** Parameters that sluice-read accepts. */
-export const STREAM_PARAMETERS: ReadonlySet<string> = new Set(
-  services.flatMap((s) => [s.jobStats, s.policies, s.rules, statsOf(s), timeoutsOf(s)]),
-)
-/** Without these the answer of lctl tells what happened to the server. */
-const NEEDED: ReadonlySet<string> = new Set(services.flatMap((s) => [s.jobStats, s.policies]))
+export const STREAM_PARAMETERS: ReadonlySet<string> = new Set([
+  ...services.flatMap((s) => [s.jobStats, s.policies, s.rules, statsOf(s), timeoutsOf(s)]),
+  ...LDLM_PARAMETERS,
+  ...BRW_PARAMETERS,
+])
+const JOB_STATS: ReadonlySet<string> = new Set(services.map((s) => s.jobStats))
+const LOCKS: ReadonlySet<string> = new Set(LDLM_PARAMETERS)
+
+/**
+ * Parameters of a reading that only lctl can read. Every target has job_stats and locks, and every service policies; the other
+ * parameters of a service are in the same tree, and rules exist only where TBF runs. brw_stats is in one of two places.
+ */
+function onlyByLctl(absent: readonly string[]): string[] {
+  const lost = services.filter((s) => absent.includes(s.policies))
+  const isLost = (name: string): boolean =>
+    lost.some((s) => [s.policies, s.rules, statsOf(s), timeoutsOf(s)].includes(name))
+  return absent.filter((name) => JOB_STATS.has(name) || LOCKS.has(name) || isLost(name))
+}
 
 /** The program as it ships: a root login runs this text without installing it. */
 export const readerProgram = (): string => readFileSync(resourcePath(join('server', 'sluice-read')), 'latin1')
@@ -69,9 +83,12 @@ export class CounterReader implements CounterSource {
   readonly #start: () => Promise<Result<ShellStream>>
   readonly #onChange: () => void
   #running: Running | undefined
-  #isBusy = false
+  /** Reading under way, and whether another one waits for its end. */
+  #reading: Promise<unknown> | undefined
+  #isAwaited = false
   #isClosed = false
   #isReading = false
+  readonly #lctlNames = new Set<string>()
   #starting: Promise<void> | undefined
   #sequence = 0
   #why = ''
@@ -92,6 +109,11 @@ export class CounterReader implements CounterSource {
     return this.#why
   }
 
+  /** Parameters that are not readable as files, which lctl reads. */
+  get lctlNames(): readonly string[] {
+    return [...this.#lctlNames].sort()
+  }
+
   /** True after a reading, until one fails. */
   get isReading(): boolean {
     return this.#isReading
@@ -101,35 +123,50 @@ export class CounterReader implements CounterSource {
     const odd = names.find((n) => !STREAM_PARAMETERS.has(n))
     if (odd !== undefined) return unavailable(`${odd} is not among its parameters`)
     if (this.#isClosed) return unavailable('the connection has ended')
-    if (this.#isBusy) return unavailable('another reading is pending')
+    // A read-back may meet a reading, which is short; a third one uses lctl.
+    if (this.#reading && this.#isAwaited) return unavailable('another reading is pending')
+    while (this.#reading) {
+      this.#isAwaited = true
+      await this.#reading
+      this.#isAwaited = false
+    }
     if (performance.now() < this.#offUntilMs) return unavailable(this.#why)
-    if (!this.#running?.stream.isOpen) {
+    if (this.#isClosed || !this.#running?.stream.isOpen) {
       // Readings do not wait for its start.
       this.#starting ??= this.#begin().finally(() => (this.#starting = undefined))
       return unavailable(this.#why === '' ? 'it is starting' : this.#why)
     }
-    this.#isBusy = true
-    try {
-      const read = await this.#ask(this.#running, names)
-      const isNews = !this.#isReading
-      if (!read.ok) {
-        this.#failed(formatReason(read.error))
-        return read
-      }
-      const missing = read.value.absent.find((n) => NEEDED.has(n))
-      if (missing !== undefined) {
-        const why = `${missing} is not readable as a file: the tree that holds it is not mounted, or the release has other names`
-        this.#off(why, ABSENT_MS)
-        return unavailable(why)
-      }
-      this.#why = ''
-      this.#pauseMs = AGAIN_MS.least
-      this.#isReading = true
-      if (isNews) this.#onChange()
+    const reading = this.#take(this.#running, names)
+    this.#reading = reading.finally(() => (this.#reading = undefined))
+    return reading
+  }
+
+  async #take(running: Running, names: readonly string[]): Promise<Result<CounterReading>> {
+    const read = await this.#ask(running, names)
+    if (!read.ok) {
+      this.#failed(formatReason(read.error))
       return read
-    } finally {
-      this.#isBusy = false
     }
+    const absent = onlyByLctl(read.value.absent)
+    if (absent.length > 0 && read.value.values.size === 0 && !this.#isReading) {
+      const why = `${absent[0] ?? ''} is not readable as a file: the tree that holds it is not mounted, or the release has other names`
+      this.#off(why, ABSENT_MS)
+      return unavailable(why)
+    }
+    const isNews = this.#noteAbsent(names, absent) || !this.#isReading
+    this.#why = ''
+    this.#pauseMs = AGAIN_MS.least
+    this.#isReading = true
+    if (isNews) this.#onChange()
+    return ok({ ...read.value, absent })
+  }
+
+  /** @returns  true if other parameters than before are read by lctl. */
+  #noteAbsent(names: readonly string[], absent: readonly string[]): boolean {
+    const before = this.lctlNames.join(' ')
+    for (const name of names) this.#lctlNames.delete(name)
+    for (const name of absent) this.#lctlNames.add(name)
+    return this.lctlNames.join(' ') !== before
   }
 
   /** Ends the program. */

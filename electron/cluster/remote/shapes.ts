@@ -68,6 +68,16 @@ export function isAssignment(word: string): boolean {
   return POLICY.has(name) && POLICY_TEXT.test(value) && parsePolicyCommand(value, { hp: true, policies: POLICIES }).ok
 }
 
+/** Most rules that one call of set_param writes. */
+const ASSIGNMENTS_MOST = 64
+
+/** True for the assignments of one call of set_param: several only to the rules of one service. */
+function areAssignments(words: readonly string[]): boolean {
+  if (words.length === 0 || words.length > ASSIGNMENTS_MOST || !words.every(isAssignment)) return false
+  const names = new Set(words.map((word) => word.slice(0, word.indexOf('='))))
+  return words.length === 1 || (names.size === 1 && [...names].every((name) => RULES.has(name)))
+}
+
 /** Parses the arguments of one reading: names of parameters, with -n (values only) or -N (names only). */
 export function readingOf(args: readonly string[]): { flags: readonly string[]; names: readonly string[] } | undefined {
   if (args[0] !== 'get_param') return undefined
@@ -82,7 +92,7 @@ export function readingOf(args: readonly string[]): { flags: readonly string[]; 
 function takesLctl(args: readonly string[]): boolean {
   const [verb, ...rest] = args
   if (verb === 'get_param') return readingOf(args) !== undefined
-  if (verb === 'set_param') return rest.length === 1 && isAssignment(rest[0] ?? '')
+  if (verb === 'set_param') return areAssignments(rest)
   return (verb === 'dl' || verb === '--version') && rest.length === 0
 }
 

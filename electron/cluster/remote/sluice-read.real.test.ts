@@ -4,6 +4,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, wr
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { LDLM_PARAMETERS, parseLdlm } from '#core/lustre/ldlm-counters.ts'
+import { formatParam } from '#core/lustre/lctl.ts'
+import { BRW_PARAMETERS } from '../../base/service.ts'
 import { CounterStream, STREAM_BANNER, type CounterReading } from '#core/lustre/counter-stream.ts'
 import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
 import { makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from '#tests/kits/electron/ssh/sshd.ts'
@@ -128,7 +131,8 @@ describe.each(AWKS)('sluice-read with %s', (awk) => {
 
     const second = await process.read(JOBS, POLICIES, RULES)
     expect([...second.values]).toEqual([...first.values])
-    expect(second.text).toMatch(/^begin 2 \S+ \d+\ntable \S+ 2\ntable \S+ 0\nend 2 \S+\n$/)
+    expect(second.text).toMatch(/^begin 2 \S+ \d+ -\ntable \S+ 2\ntable \S+ 0\nend 2 \S+ -\n$/)
+    expect(second.stepMs).toBe(10)
     expect(second.cpuMs).toBeGreaterThanOrEqual(first.cpuMs)
 
     files.write(OST(0), `job_stats:\n${entry('b.2', 3)}${entry('c.3', 1)}`)
@@ -152,9 +156,53 @@ describe.each(AWKS)('sluice-read with %s', (awk) => {
     const process = start(files.program)
     expect((await process.read(STATS)).values.get(STATS)).toBe(stats(10, 1).trimEnd())
     files.write(STATS, stats(11, 1))
-    expect((await process.read(STATS)).text).not.toContain('value')
+    const same = await process.read(STATS)
+    expect(same.text).not.toContain('value')
+    // Its time is the finest clock of a server.
+    expect(same.text).toMatch(/^begin 2 \S+ \d+ 11\.1\nend 2 \S+ 11\.1\n$/)
+    expect(same.stepMs).toBe(0.001)
     files.write(STATS, stats(12, 2))
     expect((await process.read(STATS)).values.get(STATS)).toBe(stats(12, 2).trimEnd())
+  })
+
+  it('returns lock counters and disk statistics of all targets, and drops those that are gone', async () => {
+    const files = new Files(awk)
+    const lock = (ns: string, leaf: string): string => `ldlm.namespaces.${ns}.${leaf}`
+    const [own, mdt] = ['filter-fs-OST0000_UUID', 'mdt-fs-MDT0000_UUID']
+    files.write('devices', `${DEVICES}  4 UP mdt fs-MDT0000 fs-MDT0000_UUID 9\n`)
+    const stats = (n: number): string =>
+      `snapshot_time             ${n}.000000001 secs.nsecs\ngrant                     ${n} samples [locks]\n`
+    files.write(lock(own, 'lock_count'), '7\n')
+    files.write(lock(own, 'pool.stats'), stats(1))
+    files.write(lock(mdt, 'pool.limit'), '50\n')
+    files.write(lock('MGC10.0.0.1@tcp', 'lock_count'), '1\n')
+    files.write('ldlm.lock_granted_count', '8\n')
+    files.write('osd-ldiskfs.fs-OST0000.brw_stats', 'snapshot_time: 5.1\n')
+    const process = start(files.program)
+    const names = [...LDLM_PARAMETERS, ...BRW_PARAMETERS]
+    const first = await process.read(...names)
+    expect(Object.fromEntries(first.values)).toEqual({
+      'ldlm.lock_granted_count': '8',
+      [lock(own, 'lock_count')]: '7',
+      [lock(own, 'pool.stats')]: stats(1).trimEnd(),
+      [lock(mdt, 'pool.limit')]: '50',
+      'osd-ldiskfs.fs-OST0000.brw_stats': 'snapshot_time: 5.1',
+    })
+    expect(first.absent).toEqual([BRW_PARAMETERS[0]])
+    // The time of a table counts: rates are made of it.
+    files.write(lock(own, 'pool.stats'), stats(2))
+    rmSync(files.path(lock(mdt, 'pool.limit')))
+    const second = await process.read(...names)
+    expect(second.values.get(lock(own, 'pool.stats'))).toBe(stats(2).trimEnd())
+    expect([...second.values.keys()].sort()).toEqual(
+      [...first.values.keys()].filter((n) => n !== lock(mdt, 'pool.limit')).sort(),
+    )
+    expect(second.text.match(/^value /gm)).toHaveLength(1)
+    const text = [...second.values].map(([name, value]) => formatParam(name, value)).join('')
+    expect(parseLdlm(text)).toMatchObject({
+      grantedOnNode: 8,
+      namespaces: [{ target: 'fs-OST0000', locks: 7, total: { grants: 2, atS: 2.000000001 } }],
+    })
   })
 
   it('does not read rules where TBF does not run, which the kernel refuses', async () => {
@@ -398,9 +446,30 @@ describe.skipIf(noSshd !== '')('the streaming reader through a real sshd', () =>
       await ended
     }
     const files = new Files('gawk')
+    const devices = readFileSync(files.path('devices'), 'latin1')
     rmSync(files.path('devices'))
     const reader = new CounterReader(() => session.stream(files.program))
     await expect(first(reader, [JOBS])).rejects.toThrow('is not readable as a file')
+    // Only what is not a file is left to lctl.
+    let changes = 0
+    const other = new CounterReader(
+      () => session.stream(files.program),
+      () => changes++,
+    )
+    const partly = await first(other, [JOBS, POLICIES, RULES])
+    expect([partly.absent, [...partly.values.keys()]]).toEqual([[JOBS], [POLICIES, RULES]])
+    expect([other.isReading, other.lctlNames, changes]).toEqual([true, [JOBS], 1])
+    expect(await other.read([JOBS])).toMatchObject({ ok: true, value: { absent: [JOBS] } })
+    // TBF that does not run is no reason to use lctl.
+    files.write(POLICIES, policies('stopped'))
+    expect(await other.read([POLICIES, RULES])).toMatchObject({ ok: true, value: { absent: [] } })
+    files.write('devices', devices)
+    expect(await other.read([JOBS])).toMatchObject({ ok: true, value: { absent: [] } })
+    expect([other.lctlNames, changes]).toEqual([[], 2])
+    // Two readings at once follow each other; a third is left to lctl.
+    const three = await Promise.all([other.read([JOBS]), other.read([POLICIES]), other.read([JOBS])])
+    expect(three.map((r) => r.ok)).toEqual([true, true, false])
+    files.write(POLICIES, policies('started'))
     expect(readFileSync(files.path(POLICIES), 'latin1')).toBe(policies('started'))
   })
 })

@@ -36,7 +36,9 @@ function cluster(ids: readonly string[], answers: Answers, setup: Setup = {}): E
   })
 }
 const limited = (c: Emulated): string[] =>
-  [...new Set(c.writes().flatMap((w) => /start \w+ jobid=\{(.*?)\}/.exec(w.command)?.[1] ?? []))].sort()
+  [
+    ...new Set(c.writes().flatMap((w) => [...w.command.matchAll(/start \w+ jobid=\{(.*?)\}/g)].map((m) => m[1] ?? ''))),
+  ].sort()
 const codes = (c: Emulated): string[] => c.monitor.failures.map((f) => f.code)
 
 describe('a controller never limits a job of root', () => {

@@ -57,9 +57,14 @@ export class JobIdWatch {
    * True for a job that is never limited by a controller. @param user  as reported by the batch system; empty: unknown.
    */
   isSystem(jobId: string, user: string): boolean {
-    if (this.#source.kind === 'EMULATED') return MODEL_JOB_OWNERS.isSystem(jobId, user)
+    return this.systemJobs()(jobId, user)
+  }
+
+  /** `isSystem` by the present settings, for many jobs. */
+  systemJobs(): (jobId: string, user: string) => boolean {
+    if (this.#source.kind === 'EMULATED') return (jobId, user) => MODEL_JOB_OWNERS.isSystem(jobId, user)
     const now = this.#now()
-    return !now.ok || now.value.owners.isSystem(jobId, user)
+    return now.ok ? (jobId, user) => now.value.owners.isSystem(jobId, user) : () => true
   }
 
   /** Reason why no controller may enforce; undefined if allowed. */

@@ -1,6 +1,7 @@
 /** Model of one server card. */
 import type { ServerCard, ShownKey } from '#core/api/clusters.ts'
 import type { Level } from '#core/api/parts.ts'
+import type { ServerPeriodFrame } from '#core/api/periods.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import type { LiveServer } from '../../cluster/live/live-server.ts'
 import type { HostKeyReport } from '../../ssh/host-key-report.ts'
@@ -59,7 +60,11 @@ const LOGIN: Readonly<Record<'agent' | 'file', string>> = { agent: 'agent', file
 /** @param now.silent  reason why it does not answer although it is connected, if so. */
 export function serverCard(
   server: LiveServer,
-  now: { readonly atMs: number; readonly silent?: string | undefined },
+  now: {
+    readonly atMs: number
+    readonly silent?: string | undefined
+    readonly period?: ServerPeriodFrame | undefined
+  },
 ): ServerCard {
   const { state, facts, address, refusal } = server
   const connected = state.kind === 'connected' ? state.connected : undefined
@@ -96,6 +101,7 @@ export function serverCard(
     sudo: facts ? sudoOf(facts) : { kind: 'unknown', text: '', level: 'unknown' },
     timers: facts?.timers ?? 'unknown',
     clockSkewMs: facts?.clockSkewMs ?? null,
+    ...(now.period && { period: now.period }),
     steps: [...server.steps],
   }
 }

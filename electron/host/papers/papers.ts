@@ -24,7 +24,7 @@ const described = (experiment: Experiment): PaperExperiment => ({
   setup: [...experiment.setup],
   parts: experiment.parts.length,
   claims: experiment.expectations.map((expectation) => {
-    const { id, ref, claim: what, metric, comparator, bound } = expectation
+    const { id, ref, claim: what, metric, comparator, bound, required } = expectation
     const { value, tolerance, calibrates, proof, note } = expectation.published
     const target = targetOf(expectation.published)
     return {
@@ -40,6 +40,7 @@ const described = (experiment: Experiment): PaperExperiment => ({
       ...(calibrates === undefined ? {} : { calibrates }),
       ...(proof === undefined ? {} : { proof }),
       ...(note === undefined ? {} : { note }),
+      ...(required === undefined ? {} : { required }),
     }
   }),
   fits: [...(experiment.fits ?? [])],

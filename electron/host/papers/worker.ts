@@ -128,7 +128,7 @@ const measuredValue = (measured: Measured): MeasuredValue =>
 
 function claimResult(claim: Claim): ClaimResult {
   const { id, system, ref, what, metric, published, comparator, bound, ok, note, range } = claim
-  const { verdict, deviation, target, tolerance, calibrates, proof } = claim
+  const { verdict, deviation, target, tolerance, calibrates, proof, required, met, original } = claim
   return {
     id,
     system,
@@ -149,6 +149,9 @@ function claimResult(claim: Claim): ClaimResult {
     ...(calibrates === undefined ? {} : { calibrates }),
     ...(proof === undefined ? {} : { proof }),
     ...(note === undefined ? {} : { note }),
+    ...(required === undefined ? {} : { required }),
+    ...(met === undefined ? {} : { met }),
+    ...(original === undefined ? {} : { original: measuredValue(original) }),
   }
 }
 

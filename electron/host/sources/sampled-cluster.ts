@@ -40,20 +40,28 @@ export class SampledCluster<S extends Source> {
         const { monitor, writeProtection } = made.source
         this.#begun = made
         const unwatch = parts.watch?.(made.source)
+        // Detects a sleep of this machine or a changed safe mode before anything is written.
+        const beforeWrites = (): void => {
+          if (writeProtection?.mayWrite() && monitor.loop.mode === 'enforce') monitor.setMode('advise')
+        }
         live.start(
           (atNs) => {
-            // Detects a sleep of this machine or a changed safe mode before anything is written.
-            if (writeProtection?.mayWrite() && monitor.loop.mode === 'enforce') monitor.setMode('advise')
+            beforeWrites()
             return monitor.tick(atNs)
           },
           () => writeProtection?.lock('this machine was suspended'),
         )
+        monitor.startPeriods(() => {
+          live.checkSleep()
+          beforeWrites()
+        })
         parts.onSource?.()
         return {
           close: async () => {
             this.#begun = undefined
             unwatch?.()
             parts.onSource?.()
+            await monitor.stopPeriods()
             await made.close()
           },
         }

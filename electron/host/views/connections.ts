@@ -69,6 +69,10 @@ function liveCard(clusters: ClusterService, live: LiveConsole): ClusterCard {
   const { cluster, console } = live
   const { input, servers } = cluster
   const nowMs = Date.now()
+  const monitor = console?.monitor
+  const periods = new Map(monitor?.serverPeriods.map((p) => [p.host, p]))
+  const cardOf = (s: LiveServer): ServerCard =>
+    serverCard(s, { atMs: nowMs, silent: monitor?.missing.get(s.host)?.reason, period: periods.get(s.host) })
   return {
     name: input.name,
     env: input.env,
@@ -81,7 +85,7 @@ function liveCard(clusters: ClusterService, live: LiveConsole): ClusterCard {
     unlockedUntilMs: console?.facts.unlockedUntilMs() ?? null,
     intervalMs: input.intervalMs,
     ...longerPeriod(console?.monitor),
-    servers: servers.map((s) => serverCard(s, { atMs: nowMs, silent: console?.monitor.missing.get(s.host)?.reason })),
+    servers: servers.map(cardOf),
     probes: probeCards(console?.monitor, input.off),
     cost: console?.monitor.costSeries ?? NO_COST,
     rate: rateOf(live),

@@ -23,6 +23,10 @@ export function longerPeriod(monitor: ClusterMonitor | undefined): { period?: Ru
   return period && period.runMs > period.setMs ? { period } : {}
 }
 
+function periodsOf({ serverPeriods }: ClusterMonitor): Pick<StatusFrame, 'periods'> {
+  return serverPeriods.length === 0 ? {} : { periods: [...serverPeriods] }
+}
+
 /** Notice of removals that are not recorded yet. */
 export function auditNotice(waiting: WaitingRecords | undefined): Failure | undefined {
   if (!waiting) return undefined
@@ -73,6 +77,7 @@ export function statusFrame(console: Console, query: { at: number | null }, seq:
     controller: monitor.loop.controller,
     adaptbf: adaptbfStatus(monitor),
     cycle: cycleFrame(monitor, sample),
+    ...periodsOf(monitor),
     nodes: {
       total: monitor.allServers.length,
       reporting: monitor.allServers.length - monitor.missing.size,

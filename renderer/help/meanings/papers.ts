@@ -6,7 +6,8 @@ export const papersMeanings = [
     id: 'papers.published',
     title: 'Published',
     unit: 'as in the paper',
-    means: 'Value or wording in the text of the paper, or a value read from its plot.',
+    means:
+      'Value or wording in the text of the paper, or a value read from its plot. For an advance: the value of the original rule in the same runs.',
     formula: '',
     source: 'the paper, at the cited place',
     caveat: 'Values read from a plot are only as exact as the plot.',
@@ -35,7 +36,7 @@ export const papersMeanings = [
     title: 'Tolerance',
     unit: '% of the published value, or its unit',
     means:
-      'Difference up to which a value counts as reproduced. It is chosen from the text of the paper, not from what is measured; the tooltip has the reason.',
+      'Difference up to which a value counts as reproduced. It is chosen from the text of the paper, not from what is measured; the tooltip has the reason. For an advance: its requirement.',
     formula:
       'for a printed number half of its last digit or 10 %, whichever is larger; for one read from a plot the precision of the reading; for parity 5 %; the spread of the paper where it has one; 0 for an ordering',
     source: 'this console, beside each claim',
@@ -53,7 +54,7 @@ export const papersMeanings = [
     title: 'Verdict',
     unit: '',
     means:
-      'Reproduced: within the tolerance. Calibrated on: the published value went into a fit or is read back, so agreement is no result. Differs: outside the tolerance, with the reason below. Contradicts the paper: outside, and no faithful implementation can be inside, with the proof below.',
+      'Reproduced: within the tolerance. Calibrated on: the published value went into a fit or is read back, so agreement is no result. Differs: outside the tolerance, with the reason below. Contradicts the paper: outside, and no faithful implementation can be inside, with the proof below. Met or missed: the requirement on an advance, a rule of Sluice beyond the paper.',
     formula: 'difference compared with the tolerance',
     source: 'this run',
     caveat: 'The regression bound has no part in it.',

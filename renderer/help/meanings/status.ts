@@ -49,6 +49,16 @@ export const statusMeanings = [
       'decision, and the time from the reading until its rules were in force.',
   },
   {
+    id: 'status.period',
+    title: 'Control period',
+    unit: 'ms',
+    means:
+      'Time in which a server is read, decided and written, by its own clock. Every part has a budget in the period. A server that is still being read or written misses its deadline, and a period that it cannot keep up with becomes longer.',
+    formula: 'time between two decisions over the last minute: p50, p99; deadlines missed',
+    source: 'clock of the host; AdapTBF uses 100 ms',
+    caveat: 'Servers without a streaming reader are controlled with the samples.',
+  },
+  {
     id: 'status.history',
     title: 'History',
     unit: '',

@@ -130,7 +130,22 @@ export const variants: readonly { value: TokensVariant; label: string; does: str
 ]
 export const presets: readonly { value: TokensPreset; label: string }[] = [
   { value: 'default', label: 'Default' },
-  { value: 'paper-literal', label: 'As printed in the paper' },
+  { value: 'paper-literal', label: 'As printed' },
+  { value: 'deadline', label: 'Deadline' },
+  { value: 'evidence', label: 'Evidence' },
+  { value: 'deadline-evidence', label: 'Both' },
+]
+
+/** Presets that are advances of Sluice, not in the paper. */
+export const advancePresets: readonly { label: string; does: string }[] = [
+  {
+    label: 'Deadline',
+    does: 'Outstanding I/Os follow the reservation, and pool tokens wait until what is reserved finishes in the period.',
+  },
+  {
+    label: 'Evidence',
+    does: 'The capacity is the throughput of the times in which the node was saturated; low use changes nothing.',
+  },
 ]
 
 /** Faults of the paper-literal preset, with their effects; measured with ten clients under a zipf demand. */

@@ -24,6 +24,12 @@ const viewTexts = import.meta.glob<string>('../../../docs/views/*.md', {
   eager: true,
 })
 
+const advanceTexts = import.meta.glob<string>('../../../docs/advances/*.md', {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+})
+
 export type HelpGroup = 'Start' | 'Operating' | 'Views' | 'Reference'
 export interface HelpPage {
   /** Stable: part of addresses. */
@@ -67,6 +73,15 @@ ${licence.trim()}
 \`\`\`
 `
 
+/** Pages of advances over the papers; the overview first. */
+const advancePages: readonly HelpPage[] = Object.entries(advanceTexts)
+  .map(([path, text]) => {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    const id = name === 'README.md' ? 'advances' : name.replace(/\.md$/, '')
+    return page(id, 'Reference', `advances/${name}`, text)
+  })
+  .toSorted((a, b) => Number(b.id === 'advances') - Number(a.id === 'advances') || a.id.localeCompare(b.id))
+
 export const pages: readonly HelpPage[] = [
   page('first-ten-minutes', 'Start', 'first-ten-minutes.md', firstTen),
   page('connect', 'Operating', 'connect.md', connect),
@@ -78,6 +93,7 @@ export const pages: readonly HelpPage[] = [
   page('incident-bundles', 'Operating', 'incidents.md', incidents),
   page('not-known', 'Operating', 'not-known.md', notKnown),
   ...visitedViews.map(({ id }) => page(id, 'Views', `views/${id}.md`, textOfView(id), { view: id })),
+  ...advancePages,
   page('history-schema', 'Reference', 'history-schema.md', historySchema),
   page('glossary', 'Reference', 'glossary.md', glossary),
   page('keyboard', 'Reference', '', KEYBOARD, { hasAllKeys: true }),

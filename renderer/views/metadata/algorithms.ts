@@ -51,6 +51,14 @@ export const algorithms: readonly AlgorithmInfo[] = [
     'unused rate reallocated',
     'Proportional sharing without false allocation: rate that a job does not use goes to jobs that need it.',
   ),
+  entry(
+    'psfa-adaptive',
+    'PSFA adaptive',
+    'DYNAMIC_LEFTOVER',
+    'dynamic',
+    'unused rate reallocated',
+    'Not in the paper. Rates follow the expected load; the rest is headroom by volatility. Without counts of waiting operations PSFA applies.',
+  ),
 ]
 export const algorithmOf = (algorithm: PadllAlgorithm): AlgorithmInfo =>
   algorithms.find(({ value }) => value === algorithm) ?? (algorithms[0] as AlgorithmInfo)

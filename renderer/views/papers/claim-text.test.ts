@@ -137,7 +137,7 @@ it('gives the reasons under a claim, and the tolerance where it is exceeded', ()
 
 it('counts claims by verdict, exceeded bounds apart', () => {
   expect(tally([...claimsOfEachVerdict(), claimResult({ ok: false })])).toEqual({
-    counts: { reproduced: 2, calibrated: 1, differs: 1, contradicts: 1, silent: 1 },
+    counts: { reproduced: 2, calibrated: 1, differs: 1, contradicts: 1, met: 0, missed: 0, silent: 1 },
     exceeded: 1,
   })
   expect([countText('differs', 1), countText('differs', 4), countText('contradicts', 2)]).toEqual([
@@ -162,4 +162,24 @@ it('writes the document of the command line: claims, counts by system, fits', ()
 it('names systems and experiments', () => {
   expect([systemName('adaptbf'), systemName('other')]).toEqual(['AdapTBF', 'other'])
   expect(shortId({ id: 'adaptbf.IV-F-endless', system: 'adaptbf' })).toBe('IV-F-endless')
+})
+
+describe('a claim of an advance', () => {
+  const required = { target: { is: '<=', than: 36.5 }, on: 'every seed' } as const
+  const advance = (more: Partial<ClaimResult>): ClaimResult =>
+    claimResult({ published: null, verdict: null, measured: 36, original: 39, ...more })
+
+  it('shows the value of the original, the requirement, and if it is met', () => {
+    const met = advance({ required, met: true })
+    expect(publishedText(met)).toBe('39 by the original')
+    expect(toleranceText(met)).toBe('\u2264 36.5, every seed')
+    expect(verdict(met)).toEqual({ outcome: 'met', word: 'met' })
+    expect(verdict(advance({ required, met: false }))).toEqual({ outcome: 'missed', word: 'missed' })
+    expect(verdict(advance({})).word).toBe('measured')
+  })
+
+  it('is counted by its requirement', () => {
+    const { counts } = tally([advance({ required, met: true }), advance({ required, met: false }), advance({})])
+    expect(counts).toMatchObject({ met: 1, missed: 1, silent: 1 })
+  })
 })

@@ -16,6 +16,7 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   padll: 'PADLL',
   seqdlm: 'SeqDLM',
   haechi: 'Haechi',
+  advances: 'Advances',
 }
 export const systemName = (system: string): string => SYSTEMS[system] ?? system
 
@@ -55,7 +56,13 @@ export function measuredText(measured: MeasuredValue): string {
     .join(', ')
 }
 
-export const publishedText = ({ published }: PaperClaim): string =>
+/** Published value; for a claim of an advance the value of the paper's rule in the same runs. */
+export const publishedText = (claim: ShownClaim): string =>
+  'original' in claim && claim.original !== undefined
+    ? `${measuredText(claim.original)} by the original`
+    : publishedValue(claim)
+
+const publishedValue = ({ published }: PaperClaim): string =>
   published === null ? NOTHING : typeof published === 'number' ? figure(published) : published
 
 /** Distance of a tolerance: `10 %` of the target, or in the unit of the claim; empty for none. */
@@ -66,19 +73,25 @@ function distanceText({ tolerance }: PaperClaim): string {
   return formatPercent(size, Number.isInteger(Number((100 * size).toPrecision(6))) ? 0 : 1)
 }
 
+function targetText(target: NonNullable<PaperClaim['target']>): string {
+  if ('is' in target) return `${signs[target.is]} ${figure(target.than)}`
+  return 'at' in target ? figure(target.at) : `${figure(target.from)} to ${figure(target.to)}`
+}
+
 /** `\u00B110 %` around a published number, `0.8 to 0.9 \u00B15 %`, `\u2265 1 \u22122 %`: values that count as reproduced. */
 export function toleranceText(claim: PaperClaim): string {
-  const { target, published } = claim
+  const { target, published, required } = claim
+  if (required !== undefined) return `${targetText(required.target)}, ${required.on}`
   if (target === undefined) return NOTHING
   const distance = distanceText(claim)
   if ('is' in target) {
-    const edge = `${signs[target.is]} ${figure(target.than)}`
+    const edge = targetText(target)
     if (distance === '') return edge
     return `${edge} ${target.is.startsWith('>') ? '\u2212' : '+'}${distance}`
   }
   const either = distance === '' ? '' : `\u00B1${distance}`
   if ('at' in target && target.at === published) return either === '' ? 'exact' : either
-  const middle = 'at' in target ? figure(target.at) : `${figure(target.from)} to ${figure(target.to)}`
+  const middle = targetText(target)
   return either === '' ? middle : `${middle} ${either}`
 }
 
@@ -110,8 +123,9 @@ export function rangeText(claim: ShownClaim): string {
 }
 
 /** Groups that claims are counted and filtered by; `silent`: nothing published to compare with. */
-export const OUTCOMES = ['reproduced', 'calibrated', 'differs', 'contradicts', 'silent'] as const
-export type Outcome = PaperVerdict | 'silent'
+export const OUTCOMES = ['reproduced', 'calibrated', 'differs', 'contradicts', 'met', 'missed', 'silent'] as const
+/** met, missed: the requirement on an advance. */
+export type Outcome = PaperVerdict | 'met' | 'missed' | 'silent'
 
 interface OutcomeLook {
   readonly level: Level
@@ -124,10 +138,13 @@ export const OUTCOME: Readonly<Record<Outcome, OutcomeLook>> = {
   calibrated: { level: 'idle', word: 'calibrated on', many: 'calibrated on' },
   differs: { level: 'watch', word: 'differs', many: 'differ' },
   contradicts: { level: 'bad', word: 'contradicts the paper', many: 'contradict the paper' },
+  met: { level: 'ok', word: 'met', many: 'met' },
+  missed: { level: 'bad', word: 'missed', many: 'missed' },
   silent: { level: 'idle', word: 'not published', many: 'not published' },
 }
 
-export const outcomeOf = ({ verdict }: Pick<ClaimResult, 'verdict'>): Outcome => verdict ?? 'silent'
+export const outcomeOf = ({ verdict, met }: Pick<ClaimResult, 'verdict' | 'met'>): Outcome =>
+  met === undefined ? (verdict ?? 'silent') : met ? 'met' : 'missed'
 
 /** `4 differ`, `1 differs`. */
 export const countText = (outcome: Outcome, count: number): string =>
@@ -143,6 +160,7 @@ export interface Verdict {
 export function verdict(claim: ShownClaim): Verdict {
   if (!('verdict' in claim)) return { outcome: null, word: 'not run' }
   const outcome = outcomeOf(claim)
+  if (outcome === 'silent' && claim.original !== undefined) return { outcome, word: 'measured' }
   const isWordless = outcome === 'silent' && claim.published !== null
   return { outcome, word: isWordless ? 'not compared' : OUTCOME[outcome].word }
 }
@@ -179,7 +197,7 @@ export interface Tally {
 
 /** Counts claims by outcome. */
 export function tally(claims: readonly ClaimResult[]): Tally {
-  const counts = { reproduced: 0, calibrated: 0, differs: 0, contradicts: 0, silent: 0 }
+  const counts = { reproduced: 0, calibrated: 0, differs: 0, contradicts: 0, met: 0, missed: 0, silent: 0 }
   for (const claim of claims) counts[outcomeOf(claim)]++
   return { counts, exceeded: claims.filter(isExceeded).length }
 }
@@ -190,7 +208,8 @@ export const exceededText = (count: number): string =>
 
 /** The document of `sluice papers --json`, without the values of the prototype. */
 export function resultJson({ claims, seeds, seconds }: PapersResult, { id, system, fits }: PaperExperiment): string {
-  const counts = { [system]: tally(claims).counts }
+  const { met, missed, ...verdicts } = tally(claims).counts
+  const counts = met + missed === 0 ? { [system]: verdicts } : {}
   return JSON.stringify(
     { claims, counts, fits: fits.map((fit) => ({ experiment: id, ...fit })), seeds, seconds },
     null,

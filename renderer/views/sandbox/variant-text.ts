@@ -16,6 +16,7 @@ export const metadataNames = {
   priority: 'priority',
   proportional: 'proportional',
   psfa: 'PSFA',
+  'psfa-adaptive': 'PSFA adaptive',
 } as const
 export const lockNames = {
   seqdlm: 'SeqDLM',

@@ -69,13 +69,30 @@ function compare([a, b]: readonly [string, string]): Promise<Difference> {
   })
 }
 
+const UNCHANGED_MS = 150
+const SETTLED_WITHIN_MS = 5000
+
+/** Screenshot of a page that has come to rest: charts and rows are drawn some frames after their data arrive. */
+async function settled(page: Page): Promise<Buffer> {
+  const shot = () => page.screenshot({ animations: 'disabled', caret: 'hide', type: 'jpeg', quality: 80 })
+  const end = performance.now() + SETTLED_WITHIN_MS
+  let last = await shot()
+  while (performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, UNCHANGED_MS))
+    const now = await shot()
+    if (now.equals(last)) return now
+    last = now
+  }
+  return last
+}
+
 /**
  * Takes a screenshot and compares it with the stored one; stores it if there is none, or on request.
  *
  * @returns  empty if equal; otherwise the difference and its location.
  */
 export async function seen(page: Page, viewer: Page, name: string): Promise<string> {
-  const now = await page.screenshot({ animations: 'disabled', caret: 'hide', type: 'jpeg', quality: 80 })
+  const now = await settled(page)
   const file = join(golden, `${name}.jpg`)
   if (isRenewed) {
     mkdirSync(golden, { recursive: true })

@@ -24,6 +24,7 @@ const ALERTS = {
   overcommitted: 'reservations exceed the estimated capacity',
   'bad-report': 'a report was rejected as implausible',
   'over-reservation': 'repeatedly uses less than its reservation',
+  fallback: 'follows the rule of the paper',
   'silent-client': 'no longer reports',
 } as const
 

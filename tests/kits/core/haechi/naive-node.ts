@@ -7,8 +7,9 @@
  */
 import { randomStream } from '#core/base/random.ts'
 import { invariant } from '#core/base/result.ts'
+import { NS_PER_S } from '#core/base/units.ts'
 import type { MonitorEvent } from '#core/haechi/monitor-events.ts'
-import { QosEngine } from '#core/haechi/qos-engine.ts'
+import { type EnginePort, QosEngine } from '#core/haechi/qos-engine.ts'
 import { ControlPlane, type ControlledClient } from '#core/haechi/sim/control-plane.ts'
 import { ServiceTimes } from '#core/haechi/sim/fabric.ts'
 import type { NodeSetup } from '#core/haechi/sim/setup.ts'
@@ -52,13 +53,15 @@ class NaiveClient implements ControlledClient {
   constructor(index: number, setup: NodeSetup, node: NaiveNode) {
     this.index = index
     this.nic = new ServiceTimes(setup.profile.localIops)
-    this.engine = new QosEngine(setup.settings, {
+    const localTokens = (setup.profile.localIops * setup.settings.periodNs) / NS_PER_S
+    const port: EnginePort = {
       postIo: (n) => {
         for (let i = 0; i < n; i++) node.post(this, { take: 0, postedAt: node.now })
       },
       faa: (take) => node.post(this, { take, postedAt: node.now }),
       writeReport: (report) => node.control.report(this, report),
-    })
+    }
+    this.engine = new QosEngine(setup.settings, port, undefined, localTokens)
   }
 
   sync(): void {}
