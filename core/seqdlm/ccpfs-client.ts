@@ -155,6 +155,8 @@ export class CcpfsClient {
   readonly #flusher: Flusher
   readonly #queries: ServerQueries
   readonly #plain: PlainWrites
+  /** Appends and extensions that wait for another one of the same file, by its base. */
+  readonly #turns = new Map<ResourceId, (() => void)[]>()
   readonly #blockedWriters: (() => void)[] = []
 
   constructor(host: ClientHost) {
@@ -278,15 +280,17 @@ export class CcpfsClient {
     }
     const mode = modeFor(this.#host.policy, 'append', file.stripes)
     this.#whenAdmitted(lengthOf(data), () =>
-      this.#withLocks(wholeFile(file), mode, 'writer', done, (pins, unlock) =>
-        this.#size(file, (offset) =>
-          this.#work('insert', lengthOf(data), () => {
-            const end = offset + lengthOf(data)
-            const bad = isExtent(offset, end) ? null : tooFar
-            const written = bad === null ? this.#insert(split(file, [{ start: offset, end }]), pins, data) : []
-            unlock()
-            done(bad === null ? ok({ offset, parts: written }) : fail(bad))
-          }),
+      this.#inTurn(file, done, (ended) =>
+        this.#withLocks(wholeFile(file), mode, 'writer', ended, (pins, unlock) =>
+          this.#size(file, (offset) =>
+            this.#work('insert', lengthOf(data), () => {
+              const end = offset + lengthOf(data)
+              const bad = isExtent(offset, end) ? null : tooFar
+              const written = bad === null ? this.#insert(split(file, [{ start: offset, end }]), pins, data) : []
+              unlock()
+              ended(bad === null ? ok({ offset, parts: written }) : fail(bad))
+            }),
+          ),
         ),
       ),
     )
@@ -324,18 +328,16 @@ export class CcpfsClient {
       done(fail(tooFar))
       return
     }
-    this.#withLocks(
-      wholeFile(file),
-      modeFor(this.#host.policy, 'append', file.stripes),
-      'writer',
-      done,
-      (pins, unlock) =>
+    const mode = modeFor(this.#host.policy, 'append', file.stripes)
+    this.#inTurn(file, done, (ended) =>
+      this.#withLocks(wholeFile(file), mode, 'writer', ended, (pins, unlock) =>
         this.#size(file, (found) => {
           const last = [{ start: size - 1, end: size }]
           if (found < size) this.#insert(split(file, last), pins, this.#host.content ? new Uint8Array(1) : 1)
           unlock()
-          done(ok(undefined))
+          ended(ok(undefined))
         }),
+      ),
     )
   }
 
@@ -461,16 +463,37 @@ export class CcpfsClient {
     look()
   }
 
+  /** Ends of all stripes as this node knows them when the last server has answered. */
   #size(file: FileLayout, done: (size: number) => void): void {
+    const onServers: number[] = []
     let remaining = file.stripes
-    let size = 0
     for (let k = 0; k < file.stripes; k++) {
-      const resource = file.base + k
-      this.#queries.size(resource, (onServer) => {
-        size = Math.max(size, fileEnd(file, k, this.pages.size(resource, onServer)))
-        if (--remaining === 0) done(size)
+      this.#queries.size(file.base + k, (onServer) => {
+        onServers[k] = onServer
+        if (--remaining > 0) return
+        const ends = onServers.map((size, i) => fileEnd(file, i, this.pages.size(file.base + i, size)))
+        done(ends.reduce((most, end) => Math.max(most, end), 0))
       })
     }
+  }
+
+  /** Runs writes that depend on the size of a file one after the other: operations of one node share its cached lock. */
+  #inTurn<T>(file: FileLayout, done: Done<T>, run: (ended: Done<T>) => void): void {
+    const start = (): void =>
+      run((result) => {
+        const waiting = this.#turns.get(file.base)
+        const next = waiting?.shift()
+        if (next === undefined) this.#turns.delete(file.base)
+        done(result)
+        next?.()
+      })
+    const waiting = this.#turns.get(file.base)
+    if (waiting !== undefined) {
+      waiting.push(start)
+      return
+    }
+    this.#turns.set(file.base, [])
+    start()
   }
 
   #work(kind: WorkKind, bytes: number, then: () => void): void {

@@ -28,6 +28,18 @@ describe('operations', () => {
     expect(text(c.one((done) => c.clients[1]!.read(layout, 0, 20, {}, done)))).toBe('first, second, third')
   })
 
+  it('appends of one node, which share its lock, do not overwrite each other', () => {
+    const c = cluster({ servers: 2 })
+    const layout = file(3, 4)
+    const offsets: number[] = []
+    for (const word of ['first, ', 'second, ', 'third']) {
+      c.clients[0]!.append(layout, bytes(word), (done) => offsets.push(done.ok ? done.value.offset : NaN))
+    }
+    c.one<void>((done) => c.clients[0]!.extend(layout, 22, done))
+    expect(offsets).toEqual([0, 7, 15])
+    expect(text(c.one((done) => c.clients[1]!.read(layout, 0, 22, {}, done)))).toBe('first, second, third..')
+  })
+
   it('truncates what is cached here, there and on the servers, and reads zeros behind the end', () => {
     const c = cluster({ servers: 2 })
     const layout = file(2, 4)

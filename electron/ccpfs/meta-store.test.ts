@@ -34,6 +34,7 @@ describe('names', () => {
     expect(store.rmdir(bytes('/'))).toBe(ERRNO.EBUSY)
     expect(store.unlink(bytes('/d'))).toBe(ERRNO.EISDIR)
     expect(store.rename(bytes('/d'), bytes('/d/e'))).toBe(ERRNO.EINVAL)
+    expect(store.rename(bytes('/d/f'), bytes('/d'))).toBe(ERRNO.ENOTEMPTY)
     expect(store.rename(bytes('/d/f'), bytes('/h'))).toBeUndefined()
     const other = created(store, '/other')
     expect(other.layout?.base).toBe(3)

@@ -1,6 +1,12 @@
 /** Stage library and its benchmark, which includes the same sources: built from resources/stage on the machine that uses them. */
 import type { Result } from '#core/base/result.ts'
-import { LIBRARY_FLAGS, nativeProgram, PROGRAM_FLAGS, type NativeBuild, type NativeProgram } from '../files/native-build.ts'
+import {
+  LIBRARY_FLAGS,
+  nativeProgram,
+  PROGRAM_FLAGS,
+  type NativeBuild,
+  type NativeProgram,
+} from '../files/native-build.ts'
 
 const STAGE = { folder: 'stage', what: 'the stage library', code: 'STAGE', libraries: ['-ldl'] } as const
 

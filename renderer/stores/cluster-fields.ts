@@ -36,16 +36,7 @@ export interface ClusterFields extends Readonly<Record<HelperRole, string>> {
   readonly off: readonly ProbeId[]
 }
 export type FieldName =
-  | 'name'
-  | 'hosts'
-  | HelperRole
-  | 'user'
-  | 'port'
-  | 'identity'
-  | 'jump'
-  | 'interval'
-  | 'control'
-  | 'maxRate'
+  'name' | 'hosts' | HelperRole | 'user' | 'port' | 'identity' | 'jump' | 'interval' | 'control' | 'maxRate'
 
 /** Defaults of a new cluster: read-only, and PROD until changed. */
 export const emptyFields: ClusterFields = {
