@@ -7,7 +7,8 @@ import { axeOf, lookAt, openPage } from './page.ts'
 const by = (page: Page, id: string) => page.getByTestId(id)
 /** Elements that indicate that a view is loaded. */
 const views = {
-  overview: 'tile-rpc',
+  // Its panels are drawn one after the other; this one is the last.
+  overview: 'mover',
   jobs: 'job-row',
   rules: 'rule-row',
   locks: 'resource-row',
