@@ -45,12 +45,13 @@ const ALLOWED = {
     wire: '',
     haechi: 'base files wire',
     padll: 'files wire',
+    ccpfs: 'files history wire',
     incidents: 'base files history enforce cluster recorded',
     foreign: 'files history incidents',
     host: 'base files history ssh cluster enforce recorded sandbox incidents foreign',
     server: 'history host',
     main: 'files foreign host server',
-    cli: 'base files history ssh cluster enforce emulate sandbox haechi wire padll incidents foreign host server',
+    cli: 'base files history ssh cluster enforce emulate sandbox haechi wire padll ccpfs incidents foreign host server',
   },
   renderer: {
     theme: '',
@@ -177,7 +178,10 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^core/',
-        pathNot: ['^core/(api|emulator|sandbox|snapshot|padll/rules|padll/status|haechi/status)', TEST],
+        pathNot: [
+          '^core/(api|emulator|sandbox|snapshot|padll/rules|padll/status|seqdlm/observation|haechi/status)',
+          TEST,
+        ],
       },
       to: { path: '^node_modules/' },
     },

@@ -17,6 +17,7 @@ import { benches as seqdlm } from '#core/seqdlm/lock-server.bench.ts'
 import { benches as seqdlmTrace } from '#core/seqdlm/trace/trace.bench.ts'
 import { benches as sim } from '#core/sim/simulation.bench.ts'
 import { benches as tbf } from '#core/tbf/tbf-head.bench.ts'
+import { benches as ccpfs } from '#electron/ccpfs/grants.bench.ts'
 import { benches as serverPeriods } from '#electron/cluster/control/server-periods.bench.ts'
 import { benches as collection } from '#electron/cluster/read/collection.bench.ts'
 import { suites as host } from '#electron/cluster/host.bench.ts'
@@ -56,6 +57,7 @@ export const benches: readonly (Bench | Growth)[] = [
   ...fig20,
   ...haechi,
   ...haechiReal,
+  ...ccpfs,
   ...padllControl,
   ...padllStage,
   ...emulator,

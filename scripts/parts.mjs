@@ -1,6 +1,7 @@
 /**
- * System packages that tests use and npm cannot install: Chromium for the browser suite, a C compiler for PADLL's stage, an SSH
- * server for sessions, the shells and awks of servers, containers for servers with a real systemd, and optionally Slurm.
+ * System packages that tests use and npm cannot install: Chromium for the browser suite, a C compiler for libraries that programs
+ * preload, fio and sqlite3 for files of ccPFS, an SSH server for sessions, the shells and awks of servers, containers for servers
+ * with a real systemd, and optionally Slurm.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -27,6 +28,9 @@ const SHELLS = ['busybox', 'mawk', 'gawk']
 /** Servers with real parts: a Debian root, booted in a container. Requires root, and Linux. */
 const SERVERS = ['mmdebstrap', 'systemd-container']
 
+/** Programs that use files of ccPFS through its door. */
+const FILE_PROGRAMS = ['fio', 'sqlite3']
+
 const SLURM = ['slurmctld', 'slurmd', 'slurm-client', 'munge']
 
 const chromium = () => [process.env.CHROMIUM, ...PLACES].find((file) => file && existsSync(file))
@@ -44,6 +48,8 @@ const lacksSshd = () =>
   !(SSHD.some((file) => existsSync(file)) && isOnPath('ssh-keygen') && isOnPath('ssh-agent'))
 
 const lacksShells = () => process.platform === 'linux' && !(isOnPath('busybox') && isOnPath('mawk') && isOnPath('gawk'))
+
+const lacksFilePrograms = () => process.platform === 'linux' && !FILE_PROGRAMS.every(isOnPath)
 
 const lacksServers = () =>
   process.platform === 'linux' &&
@@ -73,6 +79,7 @@ export async function testParts() {
     ...(lacksSshd() ? SSH : []),
     ...(lacksShells() ? SHELLS : []),
     ...(lacksServers() ? SERVERS : []),
+    ...(lacksFilePrograms() ? FILE_PROGRAMS : []),
   ]
   const canInstall = isDebian() && process.getuid?.() === 0
   // Separate from the others: a release without it must not prevent their installation.
@@ -84,6 +91,7 @@ export async function testParts() {
     ...(lacksCompiler() ? ['cc is missing (install gcc or clang): the suite of real stages is skipped'] : []),
     ...(lacksSshd() ? ['sshd is missing (install openssh-server): the suite of SSH sessions is skipped'] : []),
     ...(lacksShells() ? [`${SHELLS.join(', ')}: one is missing (install it): scripts are not run under it`] : []),
+    ...(lacksFilePrograms() ? ['fio or sqlite3 is missing (install it): not run on files of ccPFS'] : []),
     ...(lacksServers()
       ? [
           'mmdebstrap or systemd-nspawn is missing (install mmdebstrap, systemd-container): servers with real parts are skipped',

@@ -16,8 +16,21 @@ export const clusterName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/)
 /** Readings that can be switched off individually. job_stats is the console's main input, but costs most. */
 export const probeId = z.enum(['job_stats', 'rules', 'stats', 'ldlm', 'brw', 'timeouts', 'batch'])
 export type ProbeId = z.infer<typeof probeId>
-export const serverRole = z.enum(['mgs', 'mds', 'oss', 'scheduler', 'controller', 'haechi'])
+/** controller: runs the global controller of PADLL's stages. haechi: runs a data node with tokens. ccpfs: runs servers of ccPFS. */
+export const serverRole = z.enum(['mgs', 'mds', 'oss', 'scheduler', 'controller', 'haechi', 'ccpfs'])
 export type ServerRole = z.infer<typeof serverRole>
+/**
+ * Roles whose hosts the operator enters beside the Lustre servers. isMany: on any number of hosts. isSampled: such a host alone makes a
+ * cluster that can be sampled.
+ */
+export const HELPER_ROLES = {
+  scheduler: { isMany: false, isSampled: false },
+  controller: { isMany: false, isSampled: false },
+  haechi: { isMany: false, isSampled: true },
+  ccpfs: { isMany: true, isSampled: true },
+} as const satisfies Partial<Record<ServerRole, object>>
+export type HelperRole = keyof typeof HELPER_ROLES
+export const isHelperRole = (role: ServerRole): role is HelperRole => role in HELPER_ROLES
 
 /**
  * read-only: no write verb is available. review: writes after a review of the literal commands. review+unlock: the same, and enforce mode
@@ -48,7 +61,7 @@ export const serverInput = z.object({
   /** `user@host:port`, comma-separated; null: from ~/.ssh/config; empty: none. */
   jump: z.string().max(1024).nullable().default(null),
   /** Empty: detected. */
-  roles: z.array(serverRole).max(6).default([]),
+  roles: z.array(serverRole).max(serverRole.options.length).default([]),
 })
 export type ServerInput = z.infer<typeof serverInput>
 

@@ -186,6 +186,8 @@ export const locksFrame = z.object({
       moreLives: count,
       messages: lockMessages,
       moreMessages: count,
+      /** server: each message has only the time at the server, and messages of data are missing; absent: times of both ends. */
+      messageTimes: z.literal('server').optional(),
       /** Early grants, all grants, early revocations and conversions in the second before the sample; null: not recorded. */
       early: z.object({ grants: count, all: count, revocations: count, conversions: count }).nullable(),
       /** Recorded counters over the window; absent: read from the lock manager itself. */

@@ -21,7 +21,7 @@
  * or a whole-file lock, as the micro-benchmarks do. `ServerHost.observe` reports every step of every lock.
  *
  * Source: SeqDLM IV; spec/seqdlm 1, 7-10. Deviations: a read past the end of a file returns zeros; a truncate never
- * extends a file; the lock cache has a limit.
+ * extends a file, which is an operation of its own; the lock cache has a limit.
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import { alignedRange, claimsOf, wholeFile, type Claim } from './claims.ts'
@@ -155,6 +155,8 @@ export class CcpfsClient {
   readonly #flusher: Flusher
   readonly #queries: ServerQueries
   readonly #plain: PlainWrites
+  /** Appends and extensions that wait for another one of the same file, by its base. */
+  readonly #turns = new Map<ResourceId, (() => void)[]>()
   readonly #blockedWriters: (() => void)[] = []
 
   constructor(host: ClientHost) {
@@ -278,15 +280,17 @@ export class CcpfsClient {
     }
     const mode = modeFor(this.#host.policy, 'append', file.stripes)
     this.#whenAdmitted(lengthOf(data), () =>
-      this.#withLocks(wholeFile(file), mode, 'writer', done, (pins, unlock) =>
-        this.#size(file, (offset) =>
-          this.#work('insert', lengthOf(data), () => {
-            const end = offset + lengthOf(data)
-            const bad = isExtent(offset, end) ? null : tooFar
-            const written = bad === null ? this.#insert(split(file, [{ start: offset, end }]), pins, data) : []
-            unlock()
-            done(bad === null ? ok({ offset, parts: written }) : fail(bad))
-          }),
+      this.#inTurn(file, done, (ended) =>
+        this.#withLocks(wholeFile(file), mode, 'writer', ended, (pins, unlock) =>
+          this.#size(file, (offset) =>
+            this.#work('insert', lengthOf(data), () => {
+              const end = offset + lengthOf(data)
+              const bad = isExtent(offset, end) ? null : tooFar
+              const written = bad === null ? this.#insert(split(file, [{ start: offset, end }]), pins, data) : []
+              unlock()
+              ended(bad === null ? ok({ offset, parts: written }) : fail(bad))
+            }),
+          ),
         ),
       ),
     )
@@ -316,6 +320,25 @@ export class CcpfsClient {
       unlock()
       done(ok({ offset: size, parts }))
     })
+  }
+
+  /** Extends a file to `size` bytes by a zero at its end: PW on every stripe. A longer file stays unchanged. */
+  extend(file: FileLayout, size: number, done: Done<void>): void {
+    if (!isExtent(size - 1, size)) {
+      done(fail(tooFar))
+      return
+    }
+    const mode = modeFor(this.#host.policy, 'append', file.stripes)
+    this.#inTurn(file, done, (ended) =>
+      this.#withLocks(wholeFile(file), mode, 'writer', ended, (pins, unlock) =>
+        this.#size(file, (found) => {
+          const last = [{ start: size - 1, end: size }]
+          if (found < size) this.#insert(split(file, last), pins, this.#host.content ? new Uint8Array(1) : 1)
+          unlock()
+          ended(ok(undefined))
+        }),
+      ),
+    )
   }
 
   /** Reads bytes; null if content is not carried. Unwritten bytes are zero. */
@@ -440,16 +463,37 @@ export class CcpfsClient {
     look()
   }
 
+  /** Ends of all stripes as this node knows them when the last server has answered. */
   #size(file: FileLayout, done: (size: number) => void): void {
+    const onServers: number[] = []
     let remaining = file.stripes
-    let size = 0
     for (let k = 0; k < file.stripes; k++) {
-      const resource = file.base + k
-      this.#queries.size(resource, (onServer) => {
-        size = Math.max(size, fileEnd(file, k, this.pages.size(resource, onServer)))
-        if (--remaining === 0) done(size)
+      this.#queries.size(file.base + k, (onServer) => {
+        onServers[k] = onServer
+        if (--remaining > 0) return
+        const ends = onServers.map((size, i) => fileEnd(file, i, this.pages.size(file.base + i, size)))
+        done(ends.reduce((most, end) => Math.max(most, end), 0))
       })
     }
+  }
+
+  /** Runs writes that depend on the size of a file one after the other: operations of one node share its cached lock. */
+  #inTurn<T>(file: FileLayout, done: Done<T>, run: (ended: Done<T>) => void): void {
+    const start = (): void =>
+      run((result) => {
+        const waiting = this.#turns.get(file.base)
+        const next = waiting?.shift()
+        if (next === undefined) this.#turns.delete(file.base)
+        done(result)
+        next?.()
+      })
+    const waiting = this.#turns.get(file.base)
+    if (waiting !== undefined) {
+      waiting.push(start)
+      return
+    }
+    this.#turns.set(file.base, [])
+    start()
   }
 
   #work(kind: WorkKind, bytes: number, then: () => void): void {

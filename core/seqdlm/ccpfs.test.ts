@@ -28,6 +28,18 @@ describe('operations', () => {
     expect(text(c.one((done) => c.clients[1]!.read(layout, 0, 20, {}, done)))).toBe('first, second, third')
   })
 
+  it('appends of one node, which share its lock, do not overwrite each other', () => {
+    const c = cluster({ servers: 2 })
+    const layout = file(3, 4)
+    const offsets: number[] = []
+    for (const word of ['first, ', 'second, ', 'third']) {
+      c.clients[0]!.append(layout, bytes(word), (done) => offsets.push(done.ok ? done.value.offset : NaN))
+    }
+    c.one<void>((done) => c.clients[0]!.extend(layout, 22, done))
+    expect(offsets).toEqual([0, 7, 15])
+    expect(text(c.one((done) => c.clients[1]!.read(layout, 0, 22, {}, done)))).toBe('first, second, third..')
+  })
+
   it('truncates what is cached here, there and on the servers, and reads zeros behind the end', () => {
     const c = cluster({ servers: 2 })
     const layout = file(2, 4)
@@ -37,6 +49,19 @@ describe('operations', () => {
     c.one<Written>((done) => c.clients[0]!.write(layout, 10, bytes('XY'), {}, done))
     expect(c.one<number>((done) => c.clients[0]!.size(layout, done))).toBe(12)
     expect(text(c.one((done) => c.clients[1]!.read(layout, 0, 14, {}, done)))).toBe('012345....XY..')
+  })
+
+  it('extends a file to a size, and leaves a longer one unchanged', () => {
+    const c = cluster({ servers: 2 })
+    const layout = file(2, 4)
+    c.one<Written>((done) => c.clients[0]!.write(layout, 0, bytes('0123'), {}, done))
+    c.one<void>((done) => c.clients[1]!.extend(layout, 15, done))
+    expect(c.one<number>((done) => c.clients[0]!.size(layout, done))).toBe(15)
+    expect(text(c.one((done) => c.clients[0]!.read(layout, 0, 15, {}, done)))).toBe('0123...........')
+    c.one<Written>((done) => c.clients[0]!.write(layout, 14, bytes('XY'), {}, done))
+    c.one<void>((done) => c.clients[1]!.extend(layout, 15, done))
+    expect(text(c.one((done) => c.clients[1]!.read(layout, 12, 4, {}, done)))).toBe('..XY')
+    expect(c.one<number>((done) => c.clients[1]!.size(layout, done))).toBe(16)
   })
 
   it('reads its own writes without asking anybody once it holds a PW', () => {

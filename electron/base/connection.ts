@@ -1,4 +1,5 @@
 /** Connection to a cluster's nodes, and the source of its samples with its clock. */
+import { HELPER_ROLES, isHelperRole, type ServerRole } from '#core/api/clusters.ts'
 import type { Result } from '#core/base/result.ts'
 import type { DataNode } from '#core/haechi/data-node.ts'
 import type { CounterReading } from '#core/lustre/counter-stream.ts'
@@ -19,8 +20,8 @@ export interface ExecResult {
  */
 export type TimerKind = 'systemd' | 'shell' | 'helper' | 'none'
 
-/** controller: runs the global controller of PADLL's stages. haechi: runs a data node with tokens. */
-export type NodeRole = 'oss' | 'mds' | 'scheduler' | 'controller' | 'haechi'
+/** Roles that the console uses. */
+export type NodeRole = Exclude<ServerRole, 'mgs'>
 
 export interface NodeConnection {
   /** Host name of the server; there is one connection per server, whatever its roles. */
@@ -56,9 +57,9 @@ export interface CounterSource {
 export const isLustreServer = ({ roles }: Pick<NodeConnection, 'roles'>): boolean =>
   roles.includes('oss') || roles.includes('mds')
 
-/** True if the node alone makes a cluster that can be sampled: a Lustre server, or a data node with tokens. */
+/** True if the node alone makes a cluster that can be sampled: a Lustre server, a data node with tokens, a node of ccPFS. */
 export const isSampled = (node: Pick<NodeConnection, 'roles'>): boolean =>
-  isLustreServer(node) || node.roles.includes('haechi')
+  isLustreServer(node) || node.roles.some((role) => isHelperRole(role) && HELPER_ROLES[role].isSampled)
 
 /** Commands as they are sent to a node, with sudo and absolute paths. */
 export const literals = (node: NodeConnection | undefined, commands: readonly string[]): string[] =>

@@ -13,7 +13,7 @@ const OF_SOURCES = ['sources', 'rules', 'views', 'position.ts', 'job-filter.ts']
 /** The emulator and its dependents; the application and its private modules. */
 const FOREIGN = [
   /^core\/(emulator|papers|sandbox|sim|seqdlm|haechi|alerts)\//,
-  /^electron\/(sandbox|incidents|foreign|recorded|emulate|haechi|padll|wire)\//,
+  /^electron\/(sandbox|incidents|foreign|recorded|ccpfs|emulate|haechi|padll|wire)\//,
   new RegExp(`^electron/host/(?!(${OF_SOURCES.join('|')})(/|$))`),
   /^electron\/host\/sources\/emulated\.ts$/,
   /^node_modules\/@orpc\//,

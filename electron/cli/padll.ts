@@ -2,8 +2,6 @@
  * `sluice padll …`: daemons of PADLL's control plane, programs under a stage, and commands to the global controller of this node
  * (core/padll/console.ts), which the console also sends over SSH.
  */
-import { spawn } from 'node:child_process'
-import { constants } from 'node:os'
 import { Command, InvalidArgumentError } from 'commander'
 import { formatFailure } from '#core/base/result.ts'
 import { answerConsole } from '#core/padll/console.ts'
@@ -18,6 +16,7 @@ import { parseAddress, printAddress, type Address } from '../wire/address.ts'
 import { readSecret, writeKey, type PeerSecret, type SecretFiles } from '../wire/peer-auth.ts'
 import { privateSocket } from '../wire/private-socket.ts'
 import { line, must, plain, plainJson, plainLines, stop, untilSignal } from './output.ts'
+import { runPreloaded } from './run-preloaded.ts'
 
 function address(text: string): Address {
   const read = parseAddress(text)
@@ -129,10 +128,7 @@ async function run(program: string, args: readonly string[], flags: RunFlags): P
   const found = privateSocket(socket)
   if (!found.ok)
     log(`the local controller may belong to another user, whom the stage does not obey: ${formatFailure(found.error)}`)
-  const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
-  child.on('error', (e) => stop({ code: 'NOT_STARTED', what: `${program} could not be started`, why: e.message }, 127))
-  child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)))
+  runPreloaded(program, args, env)
 }
 
 async function standardInput(): Promise<string> {

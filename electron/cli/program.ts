@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   sweep: async () => (await import('./sweep.ts')).sweepCommand(),
   fork: async () => (await import('./fork.ts')).forkCommand(),
   padll: async () => (await import('./padll.ts')).padllCommand(),
+  ccpfs: async () => (await import('./ccpfs.ts')).ccpfsCommand(),
   haechi: async () => (await import('./haechi.ts')).haechiCommand(),
   papers: async () => (await import('./papers.ts')).papersCommand(),
   snapshot: async () => (await import('./snapshot.ts')).snapshotCommand(),

@@ -9,6 +9,7 @@ import type { StopRecords } from '../enforce/store-stops.ts'
 import type { History } from '../history/history.ts'
 import type { ClusterSource } from '../base/connection.ts'
 import type { MetadataSettings } from '#core/api/padll.ts'
+import type { CcpfsReader } from './locks/ccpfs-reader.ts'
 import type { ReadTimeouts } from './read/timeouts.ts'
 import type { ProbeOptions } from './probes/probes.ts'
 import type { PlaneCollectors } from './plane-collectors.ts'
@@ -36,6 +37,8 @@ export interface MonitorOptions {
   readonly planes?: PlaneCollectors | undefined
   /** Makes the readers of running data nodes; by default they are not read. */
   readonly haechi?: ((source: ClusterSource, events: EventLog) => readonly HaechiReader[]) | undefined
+  /** Makes the reader of running ccPFS servers; by default they are not read. */
+  readonly ccpfs?: ((source: ClusterSource) => CcpfsReader | undefined) | undefined
   /** Probes that are off from the start, and their budget. */
   readonly probes?: ProbeOptions | undefined
   /** Idle time after which jobs are dropped from memory, ms on the source's clock. */

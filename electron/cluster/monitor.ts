@@ -35,6 +35,7 @@ import { LedgerWriter } from './control/ledger-writer.ts'
 import { LdlmReader } from './locks/ldlm-reader.ts'
 import { guessedRate } from './ost-rate.ts'
 import { unthrottledJobs } from './control/unthrottled-jobs.ts'
+import type { CcpfsReader } from './locks/ccpfs-reader.ts'
 import { LockWatch } from './locks/watch.ts'
 import { PadllReader } from './metadata/padll-reader.ts'
 import type { HaechiReader } from './tokens/haechi-reader.ts'
@@ -208,6 +209,10 @@ export class ClusterMonitor {
   readonly timeouts: TimeoutsReader
   /** Lock manager that reports every step; undefined if the source has none. */
   readonly locks: LockWatch | undefined
+  /** Reader of the servers of that lock manager, if they are not emulated. */
+  readonly #ccpfs: CcpfsReader | undefined
+  /** Readers of processes on nodes beside the Lustre servers. */
+  readonly #readers: readonly (PadllReader | HaechiReader | CcpfsReader)[]
   readonly #reader: ClusterReader
   readonly #serverPeriods: ServerPeriods
   readonly #batch: BatchQueue
@@ -327,7 +332,10 @@ export class ClusterMonitor {
       read: (node, command) => this.#probes.read('timeouts', node, command),
       everyS: () => board.everyS('timeouts'),
     })
-    this.locks = source.locks && new LockWatch(source.locks, this.events)
+    this.#ccpfs = options.ccpfs?.(source)
+    this.#readers = [this.padll, ...this.haechi, this.#ccpfs].filter((reader) => reader !== undefined)
+    const world = source.locks ?? this.#ccpfs
+    this.locks = world && new LockWatch(world, this.events)
     this.#planes = (options.planes ?? metadataCollectors)(this, this.history)
     const parts = { source, audit: this.audit, events: this.events, loop: this.loop, metadata: this.metadata, jobIds }
     this.#choices = new Choices({ ...parts, journal: this.journal, board, sample: () => this.sample })
@@ -399,6 +407,7 @@ export class ClusterMonitor {
       ...this.metadata.failures,
       ...(padll ? [padll] : []),
       ...this.haechi.flatMap(({ failure }) => (failure ? [failure] : [])),
+      ...(this.#ccpfs?.failures ?? []),
       ...this.#probes.failures,
       ...unthrottledJobs(this.loop.unthrottled),
     ]
@@ -576,8 +585,7 @@ export class ClusterMonitor {
     if (this.#batch.takeNews()) for (const j of this.jobs.all) j.describe(this.#batch.find(j.jobId))
     const began = performance.now()
     // Not awaited: a slow controller of stages, or a server that is slow to count its locks, delays no sample.
-    this.#beside(this.padll?.refresh(atNs, atMs))
-    for (const reader of this.haechi) this.#beside(reader.refresh(atNs, atMs))
+    for (const reader of this.#readers) this.#beside(reader.refresh(atNs, atMs))
     if (this.isOn('ldlm')) this.#beside(this.ldlm.refresh(atNs, atMs))
     if (this.isOn('brw')) this.#beside(this.brw.refresh(atNs, atMs))
     if (this.isOn('timeouts')) this.#beside(this.timeouts.refresh(atNs, atMs))
@@ -586,21 +594,24 @@ export class ClusterMonitor {
     const held = [...silent, ...late]
       .filter((n) => n.roles.includes('oss'))
       .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host, 'ost_io'), atNs))
-    const beside = [...(this.padll?.takeCosts() ?? []), ...this.haechi.flatMap((reader) => reader.takeCosts())]
+    const beside = this.#readers.flatMap((reader) => reader.takeCosts())
     const costs = [...beside, ...this.#probes.board.costs.takeRecent()]
     this.#meter.add(costs, performance.now())
     this.#targets = this.#reader.targetsAt(this.servers, 'ost_io')
     // The first reading is the base of all rates. Later, a period without any is a sample all the same: a gap.
-    // A cluster of data nodes alone has no rates of servers to wait for.
-    const hasRates =
-      this.allServers.length === 0 || read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
-    if (this.sample === 0 && !hasRates) return
-    if (hasRates) this.#ratesNs = atNs
+    const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
+    // A cluster of data nodes or ccPFS alone has no rates of servers to wait for.
+    const hasServers = this.allServers.length > 0
+    if (this.sample === 0 && !hasRates && hasServers) return
+    if (hasRates || !hasServers) this.#ratesNs = atNs
     // Reading job_stats less often makes fewer samples, not samples with gaps; a missing reading is a gap.
     else if (this.intervalNs > this.source.periodNs && atNs - this.#ratesNs < 1.5 * this.intervalNs) return
     const sample = this.recent.push(atMs)
     this.recent.keepGaps(gaps)
-    if (hasRates || (read.length > 0 && !this.isOn('job_stats'))) this.#answered = sample
+    const isRead = hasServers
+      ? read.length > 0 && !this.isOn('job_stats')
+      : this.#ccpfs?.isSilent === false || this.haechi.some(({ failure }) => failure === undefined)
+    if (hasRates || isRead) this.#answered = sample
     this.locks?.look(sample, atNs, atMs)
     for (const { reading } of read) if (this.#registrar.inReading(reading, atMs)) this.#batch.hurry(atNs)
     this.#registrar.inStages(this.padll?.jobsNow ?? [], atMs)

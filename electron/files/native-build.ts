@@ -16,6 +16,10 @@ import { writeFileAtomic } from './atomic-file.ts'
 const run = promisify(execFile)
 const COMPILE_MS = 120_000
 
+/** Flags of programs with threads, and of libraries that are loaded into programs. */
+export const PROGRAM_FLAGS = ['-O2', '-std=gnu11', '-pthread', '-Wno-nonnull-compare']
+export const LIBRARY_FLAGS = [...PROGRAM_FLAGS, '-fPIC', '-shared', '-fvisibility=hidden']
+
 /** A program or a library, and how it is compiled. */
 export interface NativeProgram {
   /** Folder of the sources under resources/, and of the result in the cache. */
@@ -27,7 +31,7 @@ export interface NativeProgram {
   readonly name: readonly [prefix: string, suffix: string]
   readonly flags: readonly string[]
   readonly libraries: readonly string[]
-  /** Sources in subfolders, beside all of the folder itself. */
+  /** Sources of other folders, relative to its own, beside all of that. */
   readonly more?: readonly string[]
 }
 

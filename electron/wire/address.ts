@@ -21,7 +21,7 @@ export function parseAddress(text: string): Result<Address> {
   if (host !== undefined && port <= 65_535) return ok({ host, port })
   return fail({
     code: 'ADDRESS',
-    what: 'Not an address of a controller',
+    what: 'Not an address',
     why: 'a path, unix:/path or host:port is expected',
   })
 }

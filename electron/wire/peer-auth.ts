@@ -79,7 +79,7 @@ function readKey(file: string): Result<PeerSecret> {
     return refused(
       file,
       `a key is one word of at least ${KEY_LENGTH} characters`,
-      'Make one with sluice padll key FILE, and copy it to the other machines.',
+      'Make one with sluice padll key FILE or sluice ccpfs key FILE, and copy it to the other machines.',
     )
   }
   return ok({ kind: 'key', key: Buffer.from(text, 'latin1') })
@@ -143,9 +143,9 @@ export function openAddressFault(address: Address, secret: PeerSecret | undefine
   return {
     code: 'PEER_UNAUTHENTICATED',
     what: `${printAddress(address)} is not used without authentication`,
-    why: 'it is not on this machine, and any host that reaches it could pose as a controller',
+    why: 'it is not on this machine, and any host that reaches it could pose as the other side',
     unaffected: 'Nothing was opened.',
-    next: 'Name a key file that both sides have (sluice padll key makes one), or TLS certificates of one CA; or use loopback through SSH.',
+    next: 'Name a key file that both sides have (sluice padll key or sluice ccpfs key makes one), or TLS certificates of one CA; or use loopback through SSH.',
   }
 }
 

@@ -2,23 +2,23 @@
 import {
   CONTROL_MAX_MS,
   CONTROL_MS,
+  HELPER_ROLES,
+  isHelperRole,
   OST_RATE_MAX,
   type ClusterInput,
+  type HelperRole,
   type ProbeId,
   type SafeMode,
   type ServerInput,
 } from '#core/api/clusters.ts'
 import { expandHosts } from './host-ranges.ts'
 
-export interface ClusterFields {
+/** Hosts beside the Lustre servers by their role; empty for none. */
+export interface ClusterFields extends Readonly<Record<HelperRole, string>> {
   readonly name: string
   readonly env: ClusterInput['env']
   /** Hosts and ranges as typed. */
   readonly hosts: string
-  /** Hosts of the batch system, of PADLL's controller and of a data node, which discovery cannot find; empty for none. */
-  readonly scheduler: string
-  readonly controller: string
-  readonly haechi: string
   readonly user: string
   readonly port: string
   readonly identity: string
@@ -36,18 +36,7 @@ export interface ClusterFields {
   readonly off: readonly ProbeId[]
 }
 export type FieldName =
-  | 'name'
-  | 'hosts'
-  | 'scheduler'
-  | 'controller'
-  | 'haechi'
-  | 'user'
-  | 'port'
-  | 'identity'
-  | 'jump'
-  | 'interval'
-  | 'control'
-  | 'maxRate'
+  'name' | 'hosts' | HelperRole | 'user' | 'port' | 'identity' | 'jump' | 'interval' | 'control' | 'maxRate'
 
 /** Defaults of a new cluster: read-only, and PROD until changed. */
 export const emptyFields: ClusterFields = {
@@ -57,6 +46,7 @@ export const emptyFields: ClusterFields = {
   scheduler: '',
   controller: '',
   haechi: '',
+  ccpfs: '',
   user: '',
   port: '',
   identity: '',
@@ -73,8 +63,7 @@ export const emptyFields: ClusterFields = {
 const shared = (values: readonly string[]): string => (new Set(values).size === 1 ? (values[0] ?? '') : '')
 const jumpText = (jump: string | null): string => (jump === null ? '' : jump === '' ? 'none' : jump)
 
-/** Roles of hosts that are not Lustre servers. */
-const helperRoles = ['scheduler', 'controller', 'haechi'] as const
+const helperRoles = Object.keys(HELPER_ROLES) as readonly HelperRole[]
 
 /** Server as typed text: with login and port if they differ from the common ones. */
 function hostText({ host, user, port }: ServerInput, common: { user: string; port: string }): string {
@@ -87,16 +76,18 @@ export function fieldsOf(input: ClusterInput): ClusterFields {
   const user = shared(servers.map((s) => s.user))
   const port = shared(servers.map((s) => (s.port === null ? '' : String(s.port))))
   const textOf = (those: readonly ServerInput[]): string => those.map((s) => hostText(s, { user, port })).join(' ')
+  const hostsOf = (role: HelperRole): string => textOf(servers.filter((s) => s.roles.includes(role)))
   return {
     name: input.name,
     env: input.env,
     safeMode: input.safeMode,
     allowRoot: input.allowRoot,
     off: input.off,
-    hosts: textOf(servers.filter((s) => !helperRoles.some((role) => s.roles.includes(role)))),
-    scheduler: textOf(servers.filter((s) => s.roles.includes('scheduler'))),
-    controller: textOf(servers.filter((s) => s.roles.includes('controller'))),
-    haechi: textOf(servers.filter((s) => s.roles.includes('haechi'))),
+    hosts: textOf(servers.filter((s) => !s.roles.some(isHelperRole))),
+    scheduler: hostsOf('scheduler'),
+    controller: hostsOf('controller'),
+    haechi: hostsOf('haechi'),
+    ccpfs: hostsOf('ccpfs'),
     user,
     port,
     identity: shared(servers.map((s) => s.identity)),
@@ -120,11 +111,11 @@ export function faultsOf(fields: ClusterFields, names: readonly string[]): Parti
   const { name, hosts, user, port, interval, control, maxRate } = fields
   const listed = expandHosts(hosts)
   if (listed.fault !== '') found.hosts = listed.fault
-  // A data node may stand alone.
-  else if (listed.hosts.length === 0 && fields.haechi.trim() === '') found.hosts = 'Enter at least one server.'
+  else if (listed.hosts.length === 0 && !helperRoles.some((r) => HELPER_ROLES[r].isSampled && fields[r].trim() !== ''))
+    found.hosts = 'Enter at least one server.'
   for (const role of helperRoles) {
     const { hosts: those, fault } = expandHosts(fields[role])
-    if (fault !== '' || those.length > 1) found[role] = fault || 'One host.'
+    if (fault !== '' || (those.length > 1 && !HELPER_ROLES[role].isMany)) found[role] = fault || 'One host.'
   }
   if (name === '') found.name = 'Enter a name; it is typed again to confirm rule writes.'
   else if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name))
@@ -162,7 +153,7 @@ export function serversOf(fields: ClusterFields, before: ClusterInput | null): S
     return {
       host,
       name: own.name,
-      roles: [...own.roles.filter((role) => !helperRoles.some((helper) => helper === role)), ...given],
+      roles: [...own.roles.filter((role) => !isHelperRole(role)), ...given],
       port: isKept('port') ? own.port : common.port,
       user: isKept('user') ? own.user : common.user,
       identity: isKept('identity') ? own.identity : common.identity,

@@ -1,9 +1,11 @@
 /* Underlying functions of the interposed ones: the next symbol of the same name in load order. */
 #define _GNU_SOURCE
-#include "stage.h"
+#include "real.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /* dlsym may allocate, and an allocator may open and map: such a call finds no function yet and uses the system call. */
 static __thread bool searching __attribute__((tls_model("initial-exec")));

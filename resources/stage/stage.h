@@ -15,9 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define EXPORT __attribute__((visibility("default")))
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#include "real.h"
 
 /* Limits. Anything beyond them is refused or proceeds unlimited; nothing grows. */
 enum {
@@ -230,16 +228,5 @@ bool gate_ready(void);
 void gate_managed(enum call c, uint64_t cost);
 place gate_path(enum call c, int dirfd, const char *path, uint64_t cost);
 place gate_fd(enum call c, int fd, uint64_t cost);
-
-/* --- real.c: underlying functions ----------------------------------------------------------------------------------------------- */
-
-void *real_find(_Atomic(void *) *slot, const char *name, const char *other);
-#define REAL_OR(name, other)                                                                                           \
-  ({                                                                                                                   \
-    void *f_ = atomic_load_explicit(&real_##name, memory_order_relaxed);                                               \
-    if (UNLIKELY(!f_)) f_ = real_find(&real_##name, #name, other);                                                     \
-    (__typeof__(&name))f_;                                                                                             \
-  })
-#define REAL(name) REAL_OR(name, NULL)
 
 #endif

@@ -6,7 +6,7 @@ import { AlertWatch } from '#core/alerts/watch.ts'
 import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { EmulatedSource, metadataSettingsOf } from '#electron/cluster/emulated-source.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
-import { emulatedCollectors } from '#electron/cluster/emulated-planes.ts'
+import { allCollectors } from '#electron/cluster/all-planes.ts'
 import { Audit } from '#electron/base/audit.ts'
 import { History } from '#electron/history/history.ts'
 import { fail } from '#core/base/result.ts'
@@ -40,7 +40,7 @@ export function emulatedConsole(
     controller: scenario.control.controller,
     options: loopOptionsOf(scenario),
     metadata: metadataSettingsOf(scenario),
-    planes: emulatedCollectors,
+    planes: allCollectors,
   })
   const console = consoleOf(monitor, {
     facts: {

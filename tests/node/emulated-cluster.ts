@@ -7,7 +7,7 @@ import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scen
 import type { ClusterSource, NodeConnection } from '#electron/base/connection.ts'
 import { EmulatedSource, metadataSettingsOf } from '#electron/cluster/emulated-source.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
-import { emulatedCollectors } from '#electron/cluster/emulated-planes.ts'
+import { allCollectors } from '#electron/cluster/all-planes.ts'
 import { Audit, type AuditRecord } from '#electron/base/audit.ts'
 import { parseWhileTimerExists } from '#electron/base/while-timer-exists.ts'
 import type { LeaseStore } from '#electron/enforce/lease.ts'
@@ -136,7 +136,7 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     options: loopOptionsOf(scenario),
     fences: setup.fences ?? MODEL_FENCES,
     metadata: metadataSettingsOf(scenario),
-    planes: emulatedCollectors,
+    planes: allCollectors,
     stops: setup.stops,
     leases: setup.leases,
   })

@@ -4,6 +4,7 @@
  * Times are integer ns of the simulation. Memory is bounded: the oldest lives and messages are dropped first, and
  * `keptSince` is the start of complete data.
  */
+import type { Failure } from '../../base/result.ts'
 import type { ClientId, Message, ResourceId, ServerId } from '../messages.ts'
 import type { LockEvent } from '../lock-events.ts'
 import type { LockMode } from '../modes.ts'
@@ -258,14 +259,38 @@ export type TracedCondition =
       readonly timeoutNs: number
     }
 
+/** State of reading a trace from servers. */
+export interface LockReading {
+  /** End of the events of all servers that answer, ns; later events have not been read. */
+  readonly seenNs: number
+  /** True while no server answers. */
+  readonly isSilent: boolean
+  /** False if events of a range were lost, or their times are not known. */
+  isComplete(fromNs: number, toNs: number): boolean
+  /** Faults that change the meaning of the figures at a time: servers that do not answer, lost events. */
+  notices(atNs: number): readonly Failure[]
+}
+
 /** All data of one ccPFS for the console. */
 export interface LockWorld {
   readonly trace: TraceReader
+  /** State of reading the servers of a ccPFS that runs elsewhere; undefined: the trace is complete up to now. */
+  readonly reading?: LockReading | undefined
+  /** server: a message has one time, at which the server received or sent it; data messages are unknown. Default: both ends. */
+  readonly messageTimes?: 'server' | undefined
   /** `SeqDLM`, and its options. */
   readonly manager: string
   readonly managerName: string
   /** Name of a resource, its server, its users; undefined for an invalid number. */
-  describe(resource: ResourceId): { readonly name: string; readonly server: string; readonly about: string } | undefined
+  describe(resource: ResourceId):
+    | {
+        readonly name: string
+        readonly server: string
+        readonly about: string
+        /** The name of its file may be read later. */
+        readonly isProvisional?: boolean
+      }
+    | undefined
   find(name: string): ResourceId | undefined
   client(client: ClientId): { readonly name: string; readonly jobId: string }
 }

@@ -278,16 +278,26 @@ class Discovery {
     const looked = await this.#runStep('role', 'command -v squeue; command -v qstat; command -v sluice')
     if (!looked.ok) return looked
     const programs = looked.value.stdout.match(/^\/\S{1,200}\/(?:squeue|qstat|sluice)$/gm) ?? []
-    const isController = programs.some((p) => p.endsWith('/sluice'))
+    const hasSluice = programs.some((p) => p.endsWith('/sluice'))
+    const isCcpfs = hasSluice ? await this.#runsCcpfs() : ok(false)
+    if (!isCcpfs.ok) return isCcpfs
+    // Sluice without servers of ccPFS is there for a controller; with both, the roles must be named.
+    const isController = hasSluice && !isCcpfs.value
     const isScheduler = programs.some((p) => !p.endsWith('/sluice'))
     const roles: readonly ServerRole[] = [
       ...(isScheduler ? (['scheduler'] as const) : []),
       ...(isController ? (['controller'] as const) : []),
+      ...(isCcpfs.value ? (['ccpfs'] as const) : []),
     ]
     if (roles.length === 0) return ok(false)
     this.#list.end('role', 'ok', `${roles.join(' + ')}: ${programs.join(', ')}`)
     this.#note({ roles })
     return ok(true)
+  }
+
+  async #runsCcpfs(): Promise<Result<boolean, DiscoveryFailure>> {
+    const listed = await this.#runStep('role', 'sluice ccpfs list')
+    return listed.ok ? ok(listed.value.code === 0 && /^(?:server|meta) \d+ /m.test(listed.value.stdout)) : listed
   }
 
   async #finishOther(): Promise<Found> {

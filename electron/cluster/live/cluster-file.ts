@@ -65,7 +65,7 @@ const node = z.strictObject({
   port: z.number().int().min(1).max(65535).nullish(),
   user: z.string().max(64).nullish(),
   identity: z.string().max(1024).nullish(),
-  roles: z.array(serverRole).max(6).nullish(),
+  roles: z.array(serverRole).max(serverRole.options.length).nullish(),
   jump: z.string().max(1024).nullish(),
 })
 const cluster = z.strictObject({

@@ -62,10 +62,13 @@ export class LockCollector implements PlaneCollector {
   }
 
   look(atNs: number): void {
-    const { trace } = this.#world
-    // A second is complete only if the source has run past its end.
-    const seenNs = Math.min(atNs, this.#source.nowNs())
-    for (const period of trace.takePeriods(seenNs)) this.#record(period)
+    const { trace, reading } = this.#world
+    // A second is complete only if the source has run past its end, and was read up to it.
+    const seenNs = Math.min(atNs, reading?.seenNs ?? this.#source.nowNs())
+    for (const period of trace.takePeriods(seenNs)) {
+      // A period with lost events is a gap, like one without a sample.
+      if (reading?.isComplete(period.fromNs, period.toNs) !== false) this.#record(period)
+    }
     const convoys = trace.takeConvoys(seenNs).filter((c) => this.#wants(c))
     if (convoys.length > 0) {
       const all = [...this.#pending, ...convoys]
@@ -100,9 +103,9 @@ export class LockCollector implements PlaneCollector {
     const known = this.#names.get(resource)
     if (known) return known
     if (this.#names.size >= NAMES_MAX) this.#names.clear()
-    const server = bounded(this.#world.describe(resource)?.server ?? '')
-    const named = { name: resourceName(this.#world, resource), server }
-    this.#names.set(resource, named)
+    const about = this.#world.describe(resource)
+    const named = { name: resourceName(this.#world, resource), server: bounded(about?.server ?? '') }
+    if (about?.isProvisional !== true) this.#names.set(resource, named)
     return named
   }
 

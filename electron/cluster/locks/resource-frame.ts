@@ -116,6 +116,7 @@ export function resourceFrame(
     moreLives,
     messages: messageColumns(messages, beginNs, list),
     moreMessages,
+    messageTimes: world.messageTimes,
     early: parts.early,
   }
 }

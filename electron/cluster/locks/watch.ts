@@ -16,6 +16,7 @@ const SECONDS = 3_600
 const LOCK_COLUMNS = ['held', 'grants', 'cancels', 'waiting'] as const
 type LockMeasure = (typeof LOCK_COLUMNS)[number]
 const ALL = 'all'
+const UNKNOWN: Readonly<Record<LockMeasure, number>> = { held: NaN, grants: NaN, cancels: NaN, waiting: NaN }
 const column = (m: LockMeasure): number => LOCK_COLUMNS.indexOf(m)
 
 const orNull = (v: number): number | null => (Number.isNaN(v) ? null : v)
@@ -171,6 +172,8 @@ export class LockWatch {
   /** Marks of the present ten seconds, by kind, and number of unnamed storms. */
   #budget = { sinceMs: -Infinity, reported: new Map<Kind, number>(), unreported: new Map<Kind, number>() }
   #last: { atNs: number; held: number } | undefined
+  /** Values of the last sample with new data. */
+  #measured: Readonly<Record<LockMeasure, number>> | undefined
 
   constructor(world: LockWorld, events: EventLog) {
     this.world = world
@@ -178,9 +181,15 @@ export class LockWatch {
   }
 
   /** Processes sample number `sample`; must be called for every sample, in order. */
-  look(sample: number, atNs: number, atMs: number): void {
-    const { trace } = this.world
+  look(sample: number, sampledNs: number, atMs: number): void {
+    const { trace, reading } = this.world
+    // Of a trace that is read from servers, each sample sees what was read since the one before.
+    const atNs = Math.min(sampledNs, reading?.seenNs ?? sampledNs)
     const sinceNs = this.#last?.atNs ?? 0
+    if (reading && (reading.isSilent || !(atNs > sinceNs))) {
+      this.series.add(atMs, (!reading.isSilent && this.#measured) || UNKNOWN)
+      return
+    }
     this.#measure(atNs, atMs)
     const now = trace.conditions(atNs).map((condition) => ({ condition, atNs }))
     const seen = worstOf([...now, ...convoysBetween(trace, sinceNs, atNs)])
@@ -214,7 +223,15 @@ export class LockWatch {
     const grants = sum((m) => m.grants)
     // Every lock that was granted and is no longer held has ended.
     const ended = Math.max(0, grants - (held - (last?.held ?? 0)))
-    this.series.add(atMs, { held, grants: grants / seconds, cancels: ended / seconds, waiting: sum((m) => m.waiting) })
+    const waiting = sum((m) => m.waiting)
+    const isComplete = this.world.reading?.isComplete(last?.atNs ?? 0, atNs) ?? true
+    this.#measured = {
+      held,
+      grants: isComplete ? grants / seconds : NaN,
+      cancels: isComplete ? ended / seconds : NaN,
+      waiting,
+    }
+    this.series.add(atMs, this.#measured)
     this.#last = { atNs, held }
   }
 

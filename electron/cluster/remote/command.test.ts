@@ -99,6 +99,12 @@ describe('the closed list', () => {
     }
   })
 
+  it('reads ccPFS servers without root', () => {
+    for (const line of ['sluice ccpfs list', 'sluice ccpfs observe --after 77:2,78:0 --names 1,2']) {
+      expect(sent(line, BROAD)).toBe(line)
+    }
+  })
+
   it('reaches root in the way of each timer', () => {
     const as = (kind: 'systemd' | 'shell' | 'helper', access: Access) =>
       sent(value(makeTimerCommand(kind, timer)), access) ?? ''
@@ -287,6 +293,10 @@ const REFUSED: readonly string[] = [
   'sluice haechi set --run 0123456789abcdef a reservation=-1 limit=none',
   "printf %s 'a' | sluice padll policies set; reboot",
   "printf %s 'a'; reboot; 'b' | sluice padll policies set",
+  'sluice ccpfs server --data /tmp/x',
+  'sluice ccpfs observe --key-file /etc/shadow',
+  'sluice ccpfs observe --names 1 --after 1:1',
+  "sluice ccpfs observe --after '1:1;reboot'",
   'sudo -n -l; sudo -n reboot',
   'sudo -n reboot',
   'squeue -o %A --clusters=$(x)',

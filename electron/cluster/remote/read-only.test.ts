@@ -9,6 +9,7 @@ describe('what counts as reading', () => {
     "lctl get_param 'obdfilter.*.job_stats'",
     "lctl get_param -n 'obdfilter.*.recovery_status'; lctl dl",
     'squeue -a --json',
+    'sluice ccpfs observe --after 77:2,78:0 --names 1,2',
     'systemctl is-system-running',
     'date +%s.%N',
     filteredCommand(['obdfilter.*.job_stats'], { s: 1, ns: 2 }),
@@ -28,6 +29,8 @@ describe('what counts as reading', () => {
     'lctl get_param version &reboot',
     'date -s 12:00',
     'hostname x',
+    'sluice ccpfs server --data /x',
+    'sluice ccpfs observe --after 1:1;reboot',
     'systemctl stop sluice-a.timer',
     'scontrol update jobid=1',
     // A quote that is opened in one part is closed in the next, so that text that seems quoted is not.

@@ -13,6 +13,7 @@ const READS = [
   /^(?:scontrol (?:-o )?show [^;&|<>`$()\n'"\\]*|date(?: \+[A-Za-z0-9%. :-]*)?|hostname|whoami|uname(?: -[a-z]+)?)$/,
   /^sluice padll (?:status|policies show)$/,
   /^sluice haechi status --json(?: --since \d{1,10})?$/,
+  /^sluice ccpfs (?:list|observe(?: --after [\d:,]{1,2000})?(?: --names [\d,]{1,4000})?)$/,
 ]
 
 /** True if a command line of the console is known to change nothing. */

@@ -129,6 +129,24 @@ const takesHaechi = oneOf(
   ),
 )
 
+/** Readings of the ccPFS servers of a node. */
+const AFTER = [/^--after$/, /^[\d:,]{1,2000}$/]
+const NAMES = [/^--names$/, /^[\d,]{1,4000}$/]
+const takesCcpfs = oneOf(
+  all(/^list$/),
+  all(/^observe$/),
+  all(/^observe$/, ...AFTER),
+  all(/^observe$/, ...NAMES),
+  all(/^observe$/, ...AFTER, ...NAMES),
+)
+
+/** Subcommands of `sluice` on a node, with the arguments that each takes. */
+const SLUICE_AREAS = new Map([
+  ['padll', takesPadll],
+  ['haechi', takesHaechi],
+  ['ccpfs', takesCcpfs],
+])
+
 /** Unit of Sluice, or a pattern for them. */
 const UNIT = /^sluice-[A-Za-z0-9_.:*-]{1,200}$/
 const UNIT_FLAG = /^--(?:all|no-legend|no-pager|plain|full|quiet|type=timer|output=json|property=[A-Za-z,]{1,120})$/
@@ -168,7 +186,7 @@ export const REMOTE_COMMANDS: readonly RemoteCommand[] = [
   { program: 'qstat', takes: each(/^-[fxtw]$/, /^-F$/, /^json$/), needsRoot: free },
   {
     program: 'sluice',
-    takes: ([first, ...rest]) => (first === 'haechi' && takesHaechi(rest)) || (first === 'padll' && takesPadll(rest)),
+    takes: ([area = '', ...rest]) => SLUICE_AREAS.get(area)?.(rest) ?? false,
     needsRoot: free,
   },
   // Discovery of a server: only with the arguments listed here.

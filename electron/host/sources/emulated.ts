@@ -5,7 +5,7 @@ import { loopOptionsOf, type Scenario } from '#core/emulator/scenario.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { EmulatedSource, metadataSettingsOf } from '../../cluster/emulated-source.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
-import { emulatedCollectors } from '../../cluster/emulated-planes.ts'
+import { allCollectors } from '../../cluster/all-planes.ts'
 import { Audit } from '../../base/audit.ts'
 import { demoScenario } from '../../files/resources.ts'
 import { History } from '../../history/history.ts'
@@ -53,7 +53,7 @@ export function beginEmulated(scenario: Scenario, options: EmulatedOptions): Beg
     controller: scenario.control.controller,
     options: loopOptionsOf(scenario),
     metadata: metadataSettingsOf(scenario),
-    planes: emulatedCollectors,
+    planes: allCollectors,
     forgetMs,
     recentMs,
   })

@@ -33,7 +33,7 @@ export interface BeginParts {
   /** Opens the store again if it could not be opened at first: for waiting records of removals. */
   readonly reopen: () => Result<EnforcementStore>
   /** Planes beside metadata: of the window's host, not of a command. */
-  readonly planes?: Pick<MonitorOptions, 'planes' | 'haechi'>
+  readonly planes?: Pick<MonitorOptions, 'planes' | 'haechi' | 'ccpfs'>
 }
 
 export function beginLive(

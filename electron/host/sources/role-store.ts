@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { serverRole, type ServerRole } from '#core/api/clusters.ts'
 import { writeFileAtomic } from '../../files/atomic-file.ts'
 
-const content = z.record(z.string().max(400), z.array(serverRole).max(5))
+const content = z.record(z.string().max(400), z.array(serverRole).max(serverRole.options.length))
 const MOST = 4096
 
 /** Kept if there is a folder; otherwise roles are detected again. */

@@ -1,7 +1,7 @@
 /** Tree of a cluster's servers: bastion, MGS, then MDSes and OSSes folded by role, as discovered. */
 import { shortHosts } from '#core/base/host-list.ts'
 import type { Level } from '#core/api/frames.ts'
-import type { ServerCard, ServerRole } from '#core/api/clusters.ts'
+import { serverRole, type ServerCard, type ServerRole } from '#core/api/clusters.ts'
 import { formatNumber, plural } from '../../format/units.ts'
 
 export type GroupKind = 'bastion' | 'mgs' | 'mds' | 'oss' | 'other'
@@ -34,10 +34,10 @@ const roleNames: Readonly<Record<ServerRole, string>> = {
   scheduler: 'scheduler',
   controller: 'controller',
   haechi: 'data node',
+  ccpfs: 'ccPFS',
 }
-const roleOrder: readonly ServerRole[] = ['mgs', 'mds', 'oss', 'scheduler', 'controller', 'haechi']
 export const rolesOf = (roles: readonly ServerRole[]): string =>
-  roleOrder
+  serverRole.options
     .filter((role) => roles.includes(role))
     .map((role) => roleNames[role])
     .join(', ')

@@ -87,7 +87,9 @@ export function seqdlmFrame(
   const empty = { ...emptyLocks(head), manager: bounded(world.manager) }
   if (atMs === null) return empty
   const clock = clockOf(source)
-  const atNs = clock.toNs(atMs)
+  // The newest sample shows the state that was read last.
+  const atNs = Math.max(0, Math.min(clock.toNs(atMs), world.reading?.seenNs ?? Infinity))
+  const notices = world.reading?.notices(atNs) ?? []
   const rateNs = Math.min(RATE_NS, atNs)
   const storms = locks.storms(sample, STORM_SAMPLES)
   const measured = {
@@ -97,11 +99,13 @@ export function seqdlmFrame(
     series: series.window(sample, head.windowMs, SERIES_POINTS),
     alarms: conditionsOf(world, atNs, storms, locks.conditions(sample, 1)),
   }
-  if (atNs < world.trace.countedSince) return { ...empty, ...measured, notices: [forgotten(source, world.trace)] }
+  if (atNs < world.trace.countedSince)
+    return { ...empty, ...measured, notices: [...notices, forgotten(source, world.trace)] }
   const lastSecond = world.trace.resources(atNs, rateNs)
   return {
     ...empty,
     ...measured,
+    notices: [...empty.notices, ...notices],
     modes: world.trace.modes(atNs, rateNs).map(({ mode, held, waiting, grants }) => ({
       mode,
       held,

@@ -1,12 +1,11 @@
 /**
- * Collectors of an emulated cluster, which has every plane. They load the models of locks and tokens, which a command on a live
- * cluster does not.
+ * Collectors of all planes that a source has. They load the models of locks and tokens, which a command on a live cluster does not.
  */
 import { LockCollector } from './locks/lock-rows.ts'
 import { metadataCollectors, type PlaneCollectors } from './plane-collectors.ts'
 import { TokenCollector } from './tokens/token-rows.ts'
 
-export const emulatedCollectors: PlaneCollectors = (of, writer) => {
+export const allCollectors: PlaneCollectors = (of, writer) => {
   const { source, locks, dataNodes } = of
   return [
     ...(locks ? [new LockCollector(locks.world, source, writer)] : []),
