@@ -15,6 +15,7 @@ const DOCUMENT_FIELDS: ReadonlyMap<string, FieldKind> = new Map<string, FieldKin
   ['clients.name', 'host'],
   ['jobId', 'job'],
   ['messages.kind', 'kept'],
+  ['messageTimes', 'kept'],
   ['mode', 'kept'],
   ['askedMode', 'kept'],
   ['downgradedTo', 'kept'],
@@ -24,10 +25,10 @@ const DOCUMENT_FIELDS: ReadonlyMap<string, FieldKind> = new Map<string, FieldKin
 
 /** Field names of a resource with its lock lives and messages, which are the product's own. */
 export const FIELD_NAMES: ReadonlySet<string> = new Set(
-  `resource key name server about clients number jobId moment endMs spanMs isFound isKept queue t waiting lives id client asked granted
-   canceling released dataAt mode askedMode sn minSn start requiredEnd end isEarlyGrant isEarlyRevocation dirtyBytes bytes downgradedAt
-   downgradedTo absorbed behind behindUntil rule ending moreLives past conflicts waitMean waitP95 messages sent arrived isUp kind life text moreMessages early grants
-   all revocations conversions`.split(/\s+/),
+  `resource key name server about clients number jobId moment endMs spanMs isFound isKept queue t waiting lives id client asked
+   granted canceling released dataAt mode askedMode sn minSn start requiredEnd end isEarlyGrant isEarlyRevocation dirtyBytes bytes
+   downgradedAt downgradedTo absorbed behind behindUntil rule ending moreLives past conflicts waitMean waitP95 messages sent
+   arrived isUp kind life text moreMessages messageTimes early grants all revocations conversions`.split(/\s+/),
 )
 
 /** Replacement of a string, by the kind of its field. */

@@ -110,6 +110,8 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     await by('root-allow').click()
     await expect.poll(() => running.host.clusters.find('lab')?.cluster.input.allowRoot).toBe(true)
     await by('cluster').click()
+    // The menu offers the unlock as soon as the window knows of the new safe mode.
+    await by('menu-unlock').waitFor()
     await by('mode-enforce').click()
     await by('unlock-dialog').waitFor()
     await by('unlock-typed').fill('emulator')

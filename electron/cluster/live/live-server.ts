@@ -1,7 +1,7 @@
 /**
  * One server of a live cluster: its session, its discovered facts, and the shells that the rest of the console uses.
  */
-import { serverRole, type CheckStep, type ServerInput } from '#core/api/clusters.ts'
+import type { CheckStep, ServerInput } from '#core/api/clusters.ts'
 import { fail, type Failure, type Result } from '#core/base/result.ts'
 import type { CounterSource, ExecResult, NodeConnection, NodeRole, TimerKind } from '../../base/connection.ts'
 import { discover, isCutShort } from '../discovery/discover.ts'
@@ -22,8 +22,8 @@ const FIND_AGAIN_MS = { least: 1000, most: 60_000 } as const
 /** Refusals that pass by themselves when a server boots, or during maintenance; others wait for the next connection. */
 const MAY_PASS = /^(?:LUSTRE_NOT_LOADED|NO_LCTL|SSH_COMMAND_TIMEOUT)$/
 
-/** Roles used by the console. */
-const ROLES: readonly NodeRole[] = serverRole.options.filter((role) => role !== 'mgs')
+/** Roles used by the console, in the order in which a node names them. */
+const ROLES: readonly NodeRole[] = ['oss', 'mds', 'scheduler', 'controller', 'haechi', 'ccpfs']
 
 /**
  * True if a reading of samples was refused because a service or its targets do not exist, contrary to the facts; also if
