@@ -99,7 +99,7 @@ function plain(id: string, note: string, text: (files: string) => string, awk?: 
       return {
         read: async () => {
           const answer = line()
-          stream.write('1\n')
+          stream.write(`${'1'.padEnd(awk === 'mawk' ? MAWK_BUFFER - 1 : 1)}\n`)
           return (await answer).length
         },
         close: () => stream.close(),
@@ -108,6 +108,8 @@ function plain(id: string, note: string, text: (files: string) => string, awk?: 
   }
 }
 
+/** mawk reads no line before its buffer is full. */
+const MAWK_BUFFER = 4096
 const PLAIN_AWK =
   'BEGIN{print "ready";fflush();while((getline q<"/dev/stdin")>0){n=0;' +
   'for(i=1;i<ARGC;i++){while((getline l<ARGV[i])>0)n+=length(l)+1;close(ARGV[i])}print "read " n;fflush()}}'
@@ -149,15 +151,9 @@ const WAYS: readonly Way[] = [
   ),
   command('cat', 'one cat a reading', (feed) => `cat ${filesOf(feed).join(' ')}`),
   plain('plain.c', 'a C program that only reads, in blocks', (files) => `${PROGRAMS}/plain-reader ${files}`),
-  ...AWKS.map((awk) => {
-    const flags = awk === 'mawk' ? '-W interactive ' : ''
-    return plain(
-      `plain.${nameOf(awk)}`,
-      `${awk} that only reads lines`,
-      (files) => `awk ${flags}'${PLAIN_AWK}' ${files}`,
-      awk,
-    )
-  }),
+  ...AWKS.map((awk) =>
+    plain(`plain.${nameOf(awk)}`, `${awk} that only reads lines`, (files) => `awk '${PLAIN_AWK}' ${files}`, awk),
+  ),
   ...AWKS.map(stream),
 ]
 

@@ -7,8 +7,33 @@
 import { fail, ok, type Result } from '../base/result.ts'
 import type { ByteText } from './text.ts'
 
-/** First line of a process that understands the requests below. */
-export const STREAM_BANNER = 'sluice-read 1'
+/** First line of a process that understands the requests below, and their size if it is fixed. */
+const BANNER = /sluice-read 1(?: ([1-9]\d{0,4}))?\n$/
+
+/** Requests of one process. mawk reads no line before a buffer is full: there, all requests have the size of the buffer. */
+export class CounterRequests {
+  readonly #size: number
+
+  private constructor(size: number) {
+    this.#size = size
+  }
+
+  /** @returns undefined if the text does not end with the first line of a process. */
+  static of(text: ByteText): CounterRequests | undefined {
+    const found = BANNER.exec(text)
+    return found ? new CounterRequests(Number(found[1] ?? 0)) : undefined
+  }
+
+  /** Text before the first request. */
+  get start(): ByteText {
+    return this.#size > 0 ? ' ' : ''
+  }
+
+  line(sequence: number, names: readonly string[]): ByteText {
+    const words = `${sequence} ${names.join(' ')}`
+    return this.#size > 0 ? `${words.padEnd(this.#size - 2)}\n ` : `${words}\n`
+  }
+}
 
 /** One reading of a server's counters. */
 export interface CounterReading {

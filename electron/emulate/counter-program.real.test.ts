@@ -1,4 +1,5 @@
 /** sluice-read of an emulated server: its answers are those of the script, and the console reads with it over SSH. */
+import { CounterRequests } from '#core/lustre/counter-stream.ts'
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -40,6 +41,7 @@ const ops = {
 class Script {
   readonly #root = scratch()
   readonly #child = spawn('/bin/sh', ['-c', readerProgram().replace('/sys/kernel/debug/lustre/', `${this.#root}/`)])
+  #requests: CounterRequests | undefined
   #out = ''
 
   write(): void {
@@ -52,16 +54,25 @@ class Script {
       put(name.replaceAll('.', '/'), value === '' ? '' : `${value}\n`)
   }
 
-  async answer(request: string): Promise<string> {
-    this.#child.stdin.write(request)
-    const isWhole = (): boolean => /^end .*\n/m.test(this.#out)
-    while (!isWhole()) {
-      const chunk = await new Promise<Buffer>((resolve) => this.#child.stdout.once('data', resolve))
-      this.#out += chunk.toString('latin1')
+  async answer(sequence: number, names: readonly string[]): Promise<string> {
+    while (!this.#requests) {
+      this.#out += await this.#more()
+      this.#requests = CounterRequests.of(this.#out)
+      if (!this.#requests) continue
+      this.#out = ''
+      this.#child.stdin.write(this.#requests.start)
     }
+    this.#child.stdin.write(this.#requests.line(sequence, names))
+    const isWhole = (): boolean => /^end .*\n/m.test(this.#out)
+    while (!isWhole()) this.#out += await this.#more()
     const out = this.#out
     this.#out = ''
-    return out.replace(/^sluice-read 1\n/, '')
+    return out
+  }
+
+  async #more(): Promise<string> {
+    const chunk = await new Promise<Buffer>((resolve) => this.#child.stdout.once('data', resolve))
+    return chunk.toString('latin1')
   }
 
   stop(): void {
@@ -94,7 +105,7 @@ describe('sluice-read of an emulated server', { timeout: 20_000 }, () => {
       script.write()
       const request = `${i + 1} ${ALL.join(' ')}\n`
       const { stdout, stderr } = shell.push(request)
-      expect([facts(stdout), stderr], line).toEqual([facts(await script.answer(request)), ''])
+      expect([facts(stdout), stderr], line).toEqual([facts(await script.answer(i + 1, ALL)), ''])
     }
     script.stop()
   })

@@ -126,6 +126,9 @@ describe.skipIf(noServers !== '')('the streaming reader of a server', () => {
       expect(refused.stderr).toMatch(/password is required|not allowed/)
     }
     expect((await login(`cat ${TREE}/devices`)).code).not.toBe(0)
-    expect(await login('sudo -n /usr/local/sbin/sluice-read')).toMatchObject({ code: 0, stdout: 'sluice-read 1\n' })
+    expect(await login('sudo -n /usr/local/sbin/sluice-read')).toMatchObject({
+      code: 0,
+      stdout: 'sluice-read 1 4095\n',
+    })
   })
 })

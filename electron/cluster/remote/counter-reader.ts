@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail, formatReason, ok, type Result } from '#core/base/result.ts'
 import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
-import { CounterStream, STREAM_BANNER, type CounterReading } from '#core/lustre/counter-stream.ts'
+import { CounterRequests, CounterStream, type CounterReading } from '#core/lustre/counter-stream.ts'
 import type { CounterSource } from '../../base/connection.ts'
 import { within } from '../../base/deadline.ts'
 import { detach } from '../../base/detach.ts'
@@ -77,6 +77,7 @@ const unavailable = (why: string): Result<never> =>
 interface Running {
   readonly stream: ShellStream
   readonly answers: CounterStream
+  readonly requests: CounterRequests
 }
 
 export class CounterReader implements CounterSource {
@@ -175,7 +176,7 @@ export class CounterReader implements CounterSource {
     this.#end()
   }
 
-  async #ask({ stream, answers }: Running, names: readonly string[]): Promise<Result<CounterReading>> {
+  async #ask({ stream, answers, requests }: Running, names: readonly string[]): Promise<Result<CounterReading>> {
     const sequence = ++this.#sequence
     answers.expect(sequence, names)
     const answer = new Promise<Result<CounterReading>>((resolve) => {
@@ -186,7 +187,7 @@ export class CounterReader implements CounterSource {
       })
       void stream.closed.then((why) => resolve(unavailable(why)))
     })
-    stream.write(`${sequence} ${names.join(' ')}\n`)
+    stream.write(requests.line(sequence, names))
     return within(answer, ANSWER_MS)
   }
 
@@ -204,13 +205,15 @@ export class CounterReader implements CounterSource {
     const banner = new Promise<Result<Running>>((resolve) => {
       stream.onData((chunk) => {
         text += chunk
-        if (text.endsWith(`${STREAM_BANNER}\n`)) resolve(ok({ stream, answers: new CounterStream(detach) }))
+        const requests = CounterRequests.of(text)
+        if (requests) resolve(ok({ stream, answers: new CounterStream(detach), requests }))
         else if (text.length > NOISE_MOST) resolve(unavailable('it printed something else'))
       })
       void stream.closed.then((why) => resolve(unavailable(why)))
     })
     const ready = await within(banner, START_MS)
     if (!ready.ok) stream.close()
+    else if (ready.value.requests.start !== '') stream.write(ready.value.requests.start)
     return ready
   }
 

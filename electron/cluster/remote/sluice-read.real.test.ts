@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { LDLM_PARAMETERS, parseLdlm } from '#core/lustre/ldlm-counters.ts'
 import { formatParam } from '#core/lustre/lctl.ts'
 import { BRW_PARAMETERS } from '../../base/service.ts'
-import { CounterStream, STREAM_BANNER, type CounterReading } from '#core/lustre/counter-stream.ts'
+import { CounterRequests, CounterStream, type CounterReading } from '#core/lustre/counter-stream.ts'
 import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
 import { makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from '#tests/kits/electron/ssh/sshd.ts'
 import { CounterReader, readerProgram, readerStart, STREAM_PARAMETERS } from './counter-reader.ts'
@@ -68,6 +68,7 @@ class Process {
   readonly ended: Promise<number | null>
   readonly #stream = new CounterStream()
   #sequence = 0
+  #requests: CounterRequests | undefined
   #out = ''
   #more: () => void = () => undefined
 
@@ -92,11 +93,16 @@ class Process {
     return out
   }
 
+  async started(): Promise<void> {
+    this.#requests = CounterRequests.of(await this.until((out) => CounterRequests.of(out) !== undefined))
+    this.child.stdin.write(this.#requests?.start ?? '')
+  }
+
   async read(...names: readonly string[]): Promise<CounterReading & { readonly text: string }> {
-    if (this.#sequence === 0) await this.until((out) => out === `${STREAM_BANNER}\n`)
+    if (this.#sequence === 0) await this.started()
     const sequence = ++this.#sequence
     this.#stream.expect(sequence, names)
-    this.child.stdin.write(`${sequence} ${names.join(' ')}\n`)
+    this.child.stdin.write(this.#requests?.line(sequence, names) ?? '')
     const text = await this.until((out) => new RegExp(`^end ${sequence} .*\n`, 'm').test(out))
     const read = this.#stream.push(text)
     if (!read.ok || !read.value) throw new Error(`${JSON.stringify(read)} ${text}`)
@@ -311,7 +317,7 @@ describe.each(AWKS)('sluice-read with %s', (awk) => {
       '\x00\xff\x1b',
     ]) {
       const process = start(files.program)
-      await process.until((out) => out === `${STREAM_BANNER}\n`)
+      await process.started()
       process.child.stdin.end(Buffer.from(`${request}\n`, 'latin1'))
       expect([await process.ended, process.output], request.slice(0, 80)).toEqual([2, ''])
     }
