@@ -1,12 +1,13 @@
 /** A ccPFS of real processes for tests: `sluice ccpfs` servers, metadata server and client daemons, and a raw client of the door. */
-import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ccpfs, type CcpfsOptions } from '#electron/ccpfs/lib.ts'
 import { encoded } from '#electron/ccpfs/meta-calls.ts'
 import { FrameSplitter } from '#electron/ccpfs/wire/frames.ts'
+import { CutProxy } from './cut-proxy.ts'
 
 const LAUNCHER = join(import.meta.dirname, '../../../../electron/cli/sluice.mjs')
 const READY_MS = 60_000
@@ -82,6 +83,10 @@ export interface SystemOptions {
   readonly flags?: readonly string[]
   /** Flags for the servers. */
   readonly serverFlags?: readonly string[]
+  /** True if clients reach server 1 through a proxy. */
+  readonly isProxied?: boolean
+  /** Size of a tmpfs for the data of server 1, which takes root; 0: none. */
+  readonly diskKb?: number
 }
 
 /** Metadata server, one server at a Unix socket and one at a port. */
@@ -93,7 +98,9 @@ export class System {
   readonly #daemons = new Set<Daemon>()
   readonly #clients: Ccpfs[] = []
   #addresses: string[] = []
+  #isMounted = false
   metaDaemon: Daemon | undefined
+  proxy: CutProxy | undefined
 
   private constructor(options: SystemOptions) {
     this.#options = options
@@ -102,11 +109,24 @@ export class System {
   static async start(options: SystemOptions = {}): Promise<System> {
     const system = new System(options)
     system.#addresses = [join(system.folder, 'server0.socket'), '127.0.0.1:0']
+    if (options.diskKb) system.#mount(options.diskKb)
     await system.startServer(0)
     const line = await system.startServer(1)
     system.#addresses[1] = /127\.0\.0\.1:\d+/.exec(line)?.[0] ?? ''
+    if (options.isProxied) system.proxy = await CutProxy.listen(() => system.address(1))
     await system.startMeta()
     return system
+  }
+
+  /** Folder of the data of a server. */
+  dataOf(server: number): string {
+    return join(this.folder, `data${server}`)
+  }
+
+  #mount(kb: number): void {
+    mkdirSync(this.dataOf(1))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kb}k`, 'tmpfs', this.dataOf(1)])
+    this.#isMounted = true
   }
 
   run(...args: readonly string[]): Daemon {
@@ -122,7 +142,7 @@ export class System {
   async startServer(n: number): Promise<string> {
     const { locks = 'seqdlm', flags = [], serverFlags = [] } = this.#options
     const listen = this.#addresses[n] ?? ''
-    const data = join(this.folder, `data${n}`)
+    const data = this.dataOf(n)
     const daemon = this.run('server', '--listen', listen, '--data', data, '--locks', locks, ...flags, ...serverFlags)
     this.servers[n] = daemon
     return daemon.ready()
@@ -138,7 +158,7 @@ export class System {
       this.meta,
       ...data,
       '--servers',
-      this.#addresses.join(','),
+      [this.address(0), this.proxy?.address ?? this.address(1)].join(','),
       ...layout,
       ...flags,
     )
@@ -172,6 +192,8 @@ export class System {
     for (const daemon of this.#daemons) daemon.child.kill('SIGKILL')
     await Promise.all([...this.#daemons].map((d) => d.ended))
     await Promise.all(this.#clients.map((fs) => fs.abandon()))
+    this.proxy?.close()
+    if (this.#isMounted) execFileSync('umount', [this.dataOf(1)])
     rmSync(this.folder, { recursive: true, force: true })
   }
 }
