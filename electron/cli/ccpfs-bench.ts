@@ -152,7 +152,7 @@ export const benchCommand = (): Command =>
     )
     .option('--clients <n>', 'client processes', whole(1, 256), 16)
     .option('--write-kib <n>', 'size of a write, KiB; of a line of a tile', whole(1, 16_384), 64)
-    .option('--mib <n>', 'data of each process, MiB', whole(1, 4096), 8)
+    .option('--mib <n>', 'data of each process, MiB', whole(1, 4096), 64)
     .option('--servers <n>', 'lock and data servers', whole(1, 64), 1)
     .option('--stripes <n>', 'stripes of a file, of 1 MiB', whole(1, 64), 1)
     .option('--sync-writes', 'servers answer a flush only when its data are on stable storage')
