@@ -2,7 +2,7 @@
  * Storage of a data server in files: one file an object, in 256 folders. An object of size 0 has no file.
  *
  * A write is done when the operating system has the bytes: they survive the end of this process, not of the machine. `sync` puts them on
- * stable storage. Writes of one object take effect in order. A failed write is repeated until it succeeds, and its flush is not
+ * stable storage; with `syncsWrites` each write does, too. Writes of one object take effect in order. A failed write is repeated until it succeeds, and its flush is not
  * answered before; a failed sync is remembered, since the system reports it only once.
  */
 import { close, fdatasync, ftruncate, mkdirSync, open, read, statSync, unlink, writev, constants } from 'node:fs'
@@ -38,6 +38,8 @@ interface OpenObject {
 export interface FileDeviceHost {
   /** Called when reads or writes of an object begin to fail, and with 0 when they succeed again. */
   readonly onFault: (resource: ResourceId, errno: number) => void
+  /** True if a write is done only when its data are on stable storage. */
+  readonly syncsWrites?: boolean | undefined
 }
 
 export interface DeviceCounters {
@@ -193,12 +195,14 @@ export class FileDevice implements Device {
     const step = (): void => {
       const block = steps[0]
       if (block === undefined) {
-        object.writes.shift()
-        object.isBusy = false
-        this.counters.writes++
-        first.done()
-        if (object.writes.length === 0) for (const idle of object.idle.splice(0)) idle()
-        this.#next(object)
+        this.#stable(object, () => {
+          object.writes.shift()
+          object.isBusy = false
+          this.counters.writes++
+          first.done()
+          if (object.writes.length === 0) for (const idle of object.idle.splice(0)) idle()
+          this.#next(object)
+        })
         return
       }
       const run = block.hole ? [block] : touching(steps)
@@ -216,6 +220,19 @@ export class FileDevice implements Device {
       else this.#withFile(object, (fd) => this.#writeAll(fd, run, finished))
     }
     step()
+  }
+
+  /** Puts a write on stable storage, if each one must be. An error is remembered for `sync`, like one of its own. */
+  #stable({ resource, fd }: OpenObject, done: () => void): void {
+    if (!this.#host.syncsWrites || fd === undefined) {
+      done()
+      return
+    }
+    fdatasync(fd, (e) => {
+      this.counters.syncs++
+      if (e !== null) this.#failed.set(resource, errnoOf(e))
+      done()
+    })
   }
 
   #writeAll(fd: number, run: readonly Block[], done: (e: NodeJS.ErrnoException | null) => void): void {

@@ -37,6 +37,8 @@ export interface ServerOptions {
   readonly recoveryMs?: number | undefined
   /** Entries of the extent cache above which cleaning starts. */
   readonly threshold?: number | undefined
+  /** True if a flush is answered only when its data are on stable storage. */
+  readonly syncsWrites?: boolean | undefined
   readonly log?: ((text: string) => void) | undefined
   /** Called when the server stopped by itself. */
   readonly onLost?: ((why: string) => void) | undefined
@@ -153,7 +155,7 @@ class ServerDaemon implements ServerParts {
   }
 
   async start(found: ServerState): Promise<Result<CcpfsServer>> {
-    const { address, data, policy, secret, threshold } = this.options
+    const { address, data, policy, secret, threshold, syncsWrites } = this.options
     // Listening comes first, so that a refused server has changed nothing.
     const listening = await listenAuthenticated(address, {
       what: 'a ccPFS server',
@@ -170,6 +172,7 @@ class ServerDaemon implements ServerParts {
       this.#store()
       this.#log = new ExtentLogFile(join(data, 'extents.log'))
       this.#device = new FileDevice(join(data, 'objects'), {
+        syncsWrites,
         onFault: (resource, errno) => this.#storageFault(resource, errno),
       })
     } catch (e) {

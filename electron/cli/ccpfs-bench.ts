@@ -44,6 +44,7 @@ interface BenchFlags {
   readonly mib: number
   readonly servers: number
   readonly stripes: number
+  readonly syncWrites?: true
   readonly data?: string
   readonly json?: true
 }
@@ -67,6 +68,7 @@ async function bench(flags: BenchFlags): Promise<void> {
     servers,
     stripes,
     stripeSize: MIB,
+    syncsWrites: flags.syncWrites ?? false,
     folder,
     program: { path: join(import.meta.dirname, 'sluice.mjs'), args: ['ccpfs', 'bench-process'] },
   }
@@ -150,9 +152,10 @@ export const benchCommand = (): Command =>
     )
     .option('--clients <n>', 'client processes', whole(1, 256), 16)
     .option('--write-kib <n>', 'size of a write, KiB; of a line of a tile', whole(1, 16_384), 64)
-    .option('--mib <n>', 'data of each process, MiB', whole(1, 4096), 8)
+    .option('--mib <n>', 'data of each process, MiB', whole(1, 4096), 64)
     .option('--servers <n>', 'lock and data servers', whole(1, 64), 1)
     .option('--stripes <n>', 'stripes of a file, of 1 MiB', whole(1, 64), 1)
+    .option('--sync-writes', 'servers answer a flush only when its data are on stable storage')
     .option('--data <folder>', 'folder for the data, removed afterwards (default: the temporary folder)')
     .option('--json', 'one JSON object per run')
     .action(bench)

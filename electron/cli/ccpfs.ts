@@ -89,6 +89,7 @@ interface ServerFlags extends SecretFiles {
   readonly evictSeconds: number
   readonly recoverySeconds: number
   readonly cacheEntries?: number
+  readonly syncWrites?: true
 }
 
 async function server(flags: ServerFlags): Promise<void> {
@@ -104,6 +105,7 @@ async function server(flags: ServerFlags): Promise<void> {
       evictMs: flags.evictSeconds * 1000,
       recoveryMs: flags.recoverySeconds * 1000,
       threshold: flags.cacheEntries,
+      syncsWrites: flags.syncWrites,
       log,
       onLost: lost,
     }),
@@ -262,6 +264,7 @@ export function ccpfsCommand(): Command {
     .option('--evict-seconds <n>', 'time to release a revoked lock before eviction', whole(1, 86_400), 100)
     .option('--recovery-seconds <n>', 'time for clients to return after a restart', whole(1, 86_400), 15)
     .option('--cache-entries <n>', 'entries of the extent cache before cleaning starts', whole(1, 1e9))
+    .option('--sync-writes', 'answer a flush only when its data are on stable storage')
     .action((flags: ServerFlags) => server(flags))
   withSecret(ccpfs.command('meta'))
     .description('run the metadata server: names, layouts, open files')

@@ -561,7 +561,7 @@ export class ClusterMonitor {
 
   /** Writes pending ledger data to the history when the cluster is closed. */
   close(): void {
-    this.#ledger.handOver()
+    this.#ledger.close()
   }
 
   /**

@@ -17,7 +17,7 @@ const whole = z.number().int().nonnegative()
 const size = z.object({ clients: whole.min(1), writeBytes: whole.min(1), writes: whole.min(1) })
 
 const request = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('serve'), socket: text, data: text, policy: text }),
+  z.object({ kind: z.literal('serve'), socket: text, data: text, policy: text, syncsWrites: z.boolean() }),
   z.object({
     kind: z.literal('serve-names'),
     socket: text,
@@ -86,7 +86,8 @@ export async function runBenchProcess(): Promise<void> {
       case 'serve': {
         const policy = POLICIES.find(({ name }) => name === message.policy)
         if (policy === undefined) return { kind: 'failed', why: `the lock manager ${message.policy} is unknown` }
-        got(await startServer({ address: { path: message.socket }, data: message.data, policy }))
+        const { socket, data, syncsWrites } = message
+        got(await startServer({ address: { path: socket }, data, policy, syncsWrites }))
         return { kind: 'done' }
       }
       case 'serve-names': {

@@ -19,6 +19,8 @@ export interface BenchPlan {
   readonly servers: number
   readonly stripes: number
   readonly stripeSize: number
+  /** True if servers answer a flush only when its data are on stable storage. */
+  readonly syncsWrites: boolean
   /** Folder for data, emptied afterwards. */
   readonly folder: string
   /** Program and arguments that start a process of the benchmark. */
@@ -127,7 +129,7 @@ async function oneRun(
   clients: readonly Process[],
   run: number,
 ): Promise<BenchRun> {
-  const { size, stripes, stripeSize } = plan
+  const { size, stripes, stripeSize, syncsWrites } = plan
   const folder = mkdtempSync(join(plan.folder, 'run-'))
   const servers: Process[] = []
   const start = async (request: BenchRequest): Promise<void> => {
@@ -138,7 +140,7 @@ async function oneRun(
   try {
     const sockets = Array.from({ length: plan.servers }, (_, i) => join(folder, `s${i}`))
     for (const [i, socket] of sockets.entries()) {
-      await start({ kind: 'serve', socket, data: join(folder, `data-${i}`), policy: policy.name })
+      await start({ kind: 'serve', socket, data: join(folder, `data-${i}`), policy: policy.name, syncsWrites })
     }
     const meta = join(folder, 'm')
     await start({

@@ -24,6 +24,8 @@ export interface StoredState {
 export class LedgerStateStore {
   readonly #source: ClusterSource
   readonly #history: History
+  /** Number of times that the states were deleted: a state from before is not kept afterwards. */
+  generation = 0
 
   constructor(source: ClusterSource, history: History) {
     this.#source = source
@@ -53,18 +55,17 @@ export class LedgerStateStore {
     return ok({ state, savedMs: row.atMs })
   }
 
-  /** Hands the states to the history; they are on disk with its next flush. */
-  keep(atNs: number, states: Iterable<readonly [target: string, state: AdapTbfState]>): void {
+  /** Hands the state of a target to the history; it is on disk with its next flush. */
+  keep(atNs: number, target: string, state: AdapTbfState): void {
     if (!this.isOn) return
+    const envelope: Envelope = { atNs, state }
     const atMs = this.#source.toUnixMs(atNs)
-    for (const [target, state] of states) {
-      const envelope: Envelope = { atNs, state }
-      this.#history.keepControllerState(this.#source.cluster, target, atMs, JSON.stringify(envelope))
-    }
+    this.#history.keepControllerState(this.#source.cluster, target, atMs, JSON.stringify(envelope))
   }
 
   /** Deletes the states: another controller starts without records. */
   forget(): void {
+    this.generation++
     if (this.isOn) this.#history.forgetControllerStates(this.#source.cluster)
   }
 }
