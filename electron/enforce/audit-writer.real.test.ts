@@ -1,13 +1,11 @@
 /** Records that are appended in groups by a thread, beside other connections to the same store. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from './store.ts'
 
 let folder = ''
-beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-audit-'))))
-afterEach(() => rmSync(folder, { recursive: true }))
+// Removed when this process ends: the thread of a closed store may still be closing its files.
+beforeEach(() => (folder = tempFolder()))
 
 function open(): EnforcementStore {
   const opened = EnforcementStore.open(storeFile(folder), 0)
